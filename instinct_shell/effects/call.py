@@ -1,0 +1,164 @@
+"""What a describer sees of one command, and the helpers all families share.
+
+A family file (files.py, git.py ...) holds rows of `Program` and, where roles do not suffice, describers:
+`def describe(call: Call, scene: Scene) -> Iterator[Effect]`. Describers are pure. Nested code goes through `scene.nested_*`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..model.effect import Certainty, Effect, EffectKind, Span, Target, TargetKind
+from ..model.value import Value
+from ..shell.invocation import Field, Invocation, Known
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Describer = Callable[["Call", "Scene"], Iterator[Effect]]
+
+
+class Program(Value):
+    """One row of the table.
+
+    names: program names (basename). options: letters and long names that take an argument, space separated: "-o --output -C"; a trailing
+    "=" means "only attached by =". roles: operand roles, see `derive.apply_roles`: "read" | "write" | "delete" | "create" | "metadata" |
+    "append" | "execute" | "ignore"; the last one repeats, and "read* write" means all but the last read, the last written (cp, mv).
+    option_roles: option -> role of its argument. flags: option -> effect kinds that its presence adds.
+    describe: the describer that takes over after the roles; None when the roles say all. subcommands: a describer's own business.
+    """
+
+    names: tuple[str, ...]
+    options: str = ""
+    roles: str = ""
+    option_roles: tuple[tuple[str, str], ...] = ()
+    describe: Describer | None = None
+    reads_stdin: bool = False
+    summary: str = ""
+
+
+class Call(Value):
+    """One invocation, options split from operands by the program's row.
+
+    flags: canonical option names as written, abbreviations of long options resolved where the row knows them ("-r", "--recursive").
+    values: (option, argument field). operands: the rest, `--` removed. argv: everything after the name, unsplit.
+    """
+
+    name: str
+    argv: tuple[Field, ...]
+    flags: tuple[str, ...]
+    values: tuple[tuple[str, Field], ...]
+    operands: tuple[Field, ...]
+    invocation: Invocation
+    span: Span
+    certainty: Certainty
+    origin: tuple[str, ...] = ()
+    path: str = ""  # the command word as written, when it held a slash
+
+    def has(self, *names: str) -> bool:
+        """Whether any of these options was given."""
+        return any(name in self.flags for name in names) or any(option in names for option, _ in self.values)
+
+    def value(self, *names: str) -> Field | None:
+        """The last argument given to any of these options."""
+        found = None
+        for option, field in self.values:
+            if option in names:
+                found = field
+        return found
+
+    def effect(
+        self, kind: EffectKind, target: Target | None = None, *, certainty: Certainty | None = None, span: Span | None = None, **attributes: str
+    ) -> Effect:
+        """An effect of this call; attributes with empty values are dropped."""
+        from ..model.effect import NOTHING
+
+        pairs = tuple(sorted((k, v) for k, v in attributes.items() if v))
+        return Effect(kind, target or NOTHING, certainty or self.certainty, span or self.span, self.name, pairs, self.origin)
+
+
+def path_targets(field: Field, cwd: Field, home: str = "") -> tuple[tuple[Target, Certainty], ...]:
+    """The absolute paths a field may name, each with how sure: one for a static word, several for a set, a PATTERN for a glob, and for a
+    dynamic word its literal prefix with the reason in `dynamic`. A relative word under an unknown cwd is dynamic as well."""
+    if field.known is Known.DYNAMIC:
+        prefix = field.prefix
+        base = cwd.text
+        if prefix and not prefix.startswith("/") and base is not None:
+            prefix = base.rstrip("/") + "/" + prefix
+        elif not prefix.startswith("/"):
+            prefix = ""
+        folded = fold(prefix) + ("/" if prefix.endswith("/") and fold(prefix) != "/" else "") if prefix else ""
+        return ((Target(TargetKind.PATH, folded, field.reason or "dynamic word"), Certainty.UNKNOWN),)
+    sure = Certainty.CERTAIN if field.known is Known.STATIC and not field.glob else Certainty.POSSIBLE
+    found = []
+    for value in field.values:
+        kind = TargetKind.PATTERN if field.glob else TargetKind.PATH
+        if value.startswith("/"):
+            found.append((Target(kind, fold(value)), sure))
+        elif cwd.text is not None:
+            base = escape_glob(cwd.text) if field.glob else cwd.text
+            found.append((Target(kind, fold(base.rstrip("/") + "/" + value)), sure))
+        else:
+            for base in cwd.values if cwd.known is Known.SET else ():
+                found.append((Target(kind, fold((escape_glob(base) if field.glob else base).rstrip("/") + "/" + value)), Certainty.POSSIBLE))
+            if cwd.known is Known.DYNAMIC:
+                found.append((Target(TargetKind.PATH, "", f"relative to an unknown directory ({cwd.reason})"), Certainty.UNKNOWN))
+    return tuple(found)
+
+
+def fold(path: str) -> str:
+    """An absolute path with `.`, `..` and doubled slashes folded as text. Symlinks are the gate's business."""
+    folded = posixpath.normpath(path)
+    return "/" + folded.lstrip("/") if path.startswith("/") else folded
+
+
+def escape_glob(text: str) -> str:
+    """The pattern that matches exactly this text."""
+    return "".join("\\" + c if c in "*?[]\\!()|+@" else c for c in text)
+
+
+def inside(path: str, folder: str) -> bool:
+    """Whether path is folder itself or lies below it (both absolute and folded)."""
+    return path == folder or folder == "/" or path.startswith(folder.rstrip("/") + "/")
+
+
+class Scene:
+    """The surroundings of a derivation: who and where, what ran before in the same text, and the way into nested code.
+
+    Made by `derive`; describers use it read-only.
+    """
+
+    __slots__ = ("_derive_text", "environment", "files", "home", "invocations", "effects_of", "user", "workspace")
+
+    def __init__(
+        self,
+        *,
+        workspace: str,
+        home: str,
+        user: str = "",
+        environment: tuple[tuple[str, str], ...] = (),
+        derive_text: Callable[..., tuple[Effect, ...]] | None = None,
+    ) -> None:
+        self.workspace = workspace
+        self.home = home
+        self.user = user
+        self.environment = environment
+        self.files: dict[str, str | None] = {}  # path -> text written to it earlier in the same line (None: written, text unknown)
+        self.invocations: tuple[Invocation, ...] = ()
+        self.effects_of: dict[int, tuple[Effect, ...]] = {}  # invocation index -> effects derived for it so far
+        self._derive_text = derive_text
+
+    def nested_shell(self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = "") -> Iterator[Effect]:
+        """Effects of shell text that this call runs (bash -c, eval, ssh ...); spans are the call's own."""
+        if self._derive_text is None:
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="nesting limit")
+            return
+        yield from self._derive_text("shell", text, call, positional, cwd, via)
+
+    def nested_argv(self, words: tuple[Field, ...], call: Call, *, via: str = "", cwd: Field | None = None, many: bool = False) -> Iterator[Effect]:
+        """Effects of an argument vector that this call runs (env, timeout, xargs, find -exec ...). many: run once per unknown argument."""
+        if self._derive_text is None:
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="nesting limit")
+            return
+        yield from self._derive_text("argv", words, call, (), cwd, via)

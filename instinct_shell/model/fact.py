@@ -1,0 +1,65 @@
+"""Facts: what instincts ask the host, and what it answered. "No answer" is an answer."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from .value import Value
+
+
+class QuestionKind(StrEnum):
+    """Each kind says what `subject` is and what the answer's `value` holds (plain JSON-able data)."""
+
+    RESOLVE = "resolve"  # path -> {"path": realpath of the deepest existing part + rest, "exists": bool, "type": file|dir|link|other|missing,
+    #                               "links": st_nlink, "size": bytes, "uid": int, "final_link": bool, "case_twin": str|""}
+    GLOB = "glob"  # absolute pattern -> {"paths": [at most 200 absolute paths, sorted], "more": bool}
+    GIT_STATE = "git_state"  # path -> {"top": str|"", "branch": str, "tracked": int, "modified": int, "untracked": int, "ignored": int, "default_branch": str}
+    TREE = "tree"  # path -> {"files": int, "bytes": int, "more": bool, "untracked": int, "modified": int, "links_out": int}
+    SYNTAX = "syntax"  # shell text -> {"ok": bool, "message": str}   (bash -n)
+    READ = "read"  # path -> {"text": str, "sha256": str, "more": bool}   opened only if the jail would let the command read it
+
+
+class Question(Value):
+    """One question to the host."""
+
+    kind: QuestionKind
+    subject: str
+
+
+class Answer(Value):
+    """`known` is False when there was no answer (time-out, error, refused); then `why` says why and `value` is empty."""
+
+    known: bool
+    value: tuple[tuple[str, object], ...] = ()
+    why: str = ""
+
+    def get(self, name: str, default: object = None) -> object:
+        """One entry of the answer, or the default."""
+        for key, value in self.value:
+            if key == name:
+                return value
+        return default
+
+
+NO_ANSWER = Answer(False, (), "not asked")
+
+
+class Facts:
+    """The answers gathered for one judgement: a read-only mapping from question to answer."""
+
+    __slots__ = ("_answers",)
+
+    def __init__(self, answers: dict[Question, Answer] | None = None) -> None:
+        self._answers = dict(answers or {})
+
+    def answer(self, kind: QuestionKind, subject: str) -> Answer:
+        """What the host said; `NO_ANSWER` when it was not asked."""
+        return self._answers.get(Question(kind, subject), NO_ANSWER)
+
+    def items(self) -> list[tuple[Question, Answer]]:
+        """All questions with their answers, in the order asked."""
+        return list(self._answers.items())
+
+    def with_answers(self, answers: dict[Question, Answer]) -> Facts:
+        """These facts and some more."""
+        return Facts({**self._answers, **answers})

@@ -1,0 +1,68 @@
+"""The jail as a plain value: planned first, then carried out (execution/jail)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from .value import Value
+
+
+class JailLevel(StrEnum):
+    FULL = "full"  # every canary of `instinct doctor` is stopped
+    PARTIAL = "partial"  # Landlock + seccomp + rlimits: no protected files inside a writable folder, no UDP or unix socket control by path
+    NONE = "none"
+
+
+class Limits(Value):
+    """0 means no limit. Seconds, bytes, counts."""
+
+    wall_seconds: float = 0.0
+    cpu_seconds: int = 0
+    memory_bytes: int = 0
+    processes: int = 0
+    open_files: int = 0
+    file_bytes: int = 0
+    output_bytes: int = 0
+
+
+class JailSpec(Value):
+    """What one command may touch. All paths absolute and real (resolved by the planner once; carried out by descriptor).
+
+    writable: folders (or files) with write rights. protected: existing paths below a writable one that stay read-only, ancestors pinned.
+    masked: paths whose content must not be seen. network: "host" | "none". private_tmp: /tmp is a fresh tmpfs.
+    read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
+    """
+
+    workspace: str
+    cwd: str
+    writable: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+    network: str = "host"
+    private_tmp: bool = False
+    read_only: bool = False
+    least_level: JailLevel = JailLevel.FULL
+    limits: Limits = Limits()
+    env: tuple[tuple[str, str], ...] = ()
+    argv: tuple[str, ...] = ()  # argv[0] is an absolute path of the pinned program
+    one_shot: bool = True
+
+
+class RunResult(Value):
+    """How a run ended. status: exit status as a shell would report it (128+n for a signal). started: False when nothing ran.
+
+    failure: our own words when we failed (then status is 125 and started False, or 124 for the wall-clock limit).
+    """
+
+    status: int
+    started: bool
+    signal: int = 0
+    level: JailLevel = JailLevel.NONE
+    layers: tuple[str, ...] = ()
+    landlock_abi: int = 0
+    wall_us: int = 0
+    user_us: int = 0
+    system_us: int = 0
+    max_rss_bytes: int = 0
+    failure: str = ""
+    limit: str = ""  # which limit ended it, when one did

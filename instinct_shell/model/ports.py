@@ -1,0 +1,76 @@
+"""The ports: what the pipeline needs from the outside, as Protocols. Fakes stand in tests/fakes.py, real ones in execution and storage.
+
+Imported for types only on the hot path (`typing.Protocol` costs 5 ms).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from ..shell.syntax import Parsed
+from .fact import Answer, Question
+from .jailspec import JailSpec, RunResult
+from .profile import Profile
+from .record import AuditRecord, Hold
+from .situation import Grant, Spend
+
+
+class Parser(Protocol):
+    """Text to tree, within a deadline. Raises LimitError and ParserFault only; what cannot be read comes back as Opaque nodes."""
+
+    def parse(self, text: str) -> Parsed: ...
+
+
+class FactSource(Protocol):
+    """Answers questions about the host within a time limit; never raises: "no answer" is an answer."""
+
+    def answer(self, questions: Sequence[Question]) -> dict[Question, Answer]: ...
+
+
+class Jail(Protocol):
+    """Carries out a JailSpec as the command's parent. Raises JailError when the demanded level cannot be made; then nothing ran."""
+
+    def level(self) -> str: ...
+
+    def run(self, spec: JailSpec) -> RunResult: ...
+
+
+class AuditLog(Protocol):
+    """Appends to the chain. `durable`: on disk before it returns. Raises StorageError."""
+
+    def append(self, record: AuditRecord, *, durable: bool) -> None: ...
+
+
+class Ledger(Protocol):
+    """Integer micro-dollars. Raises BudgetError when a ceiling would be crossed, StorageError when the books cannot be trusted."""
+
+    def spends(self, session: str) -> tuple[Spend, ...]: ...
+
+    def reserve(self, session: str, amount: int, ceilings: dict[str, int], *, key: str = "") -> Hold: ...
+
+    def commit(self, hold: str, amount: int | None = None) -> None: ...
+
+    def release(self, hold: str) -> None: ...
+
+
+class GrantStore(Protocol):
+    """Approvals by a person; consuming one is atomic and happens once."""
+
+    def live(self, now: float) -> tuple[Grant, ...]: ...
+
+    def consume(self, grant_id: str) -> bool: ...
+
+    def request(self, intent_digest: str, summary: str, now: float) -> str: ...
+
+
+class ProfileSource(Protocol):
+    """Loads and resolves profiles. Raises ProfileError."""
+
+    def load(self, name: str, workspace: str, overrides: dict[str, str]) -> Profile: ...
+
+
+class Clock(Protocol):
+    def now(self) -> float: ...
+
+    def monotonic_us(self) -> int: ...
