@@ -53,13 +53,16 @@ def die_of_signal(number: int) -> int:
     import resource
     import signal
 
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # our own core would tell nobody anything
     try:
-        resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # our own core would tell nobody anything
         signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
-        os.kill(os.getpid(), number)
     except (OSError, ValueError):
-        pass  # SIGKILL and SIGSTOP have no handler to reset, other numbers may not exist: the status below stands in
+        pass  # SIGKILL has no handler to reset
+    try:
+        os.kill(os.getpid(), number)
+    except OSError:
+        pass  # no such signal here: the status below stands in
     return 128 + number
 
 

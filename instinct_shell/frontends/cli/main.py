@@ -1,0 +1,49 @@
+"""`instinct`: the verbs. Each lives in one file and is loaded when it is called; `check` has a way past click, since agents call it cold."""
+
+from __future__ import annotations
+
+import sys
+
+from ..failure import guarded
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import click
+
+# verb -> (module below this package, what stands in `instinct --help`)
+VERBS = {
+    "check": ("check", "Judge a command and run nothing."),
+    "explain": ("explain", "Show how a command was read and what each instinct said."),
+    "doctor": ("doctor", "Tell which jail this machine gives, and try to break out of it."),
+    "profile": ("profile", "Show, compare and validate profiles."),
+    "audit": ("audit", "List, show and verify the audit trail."),
+    "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
+    "undo": ("undo", "Give back what a run deleted or overwrote."),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The program `instinct`; returns its exit status. `arguments` are those of this process when None."""
+    given = sys.argv[1:] if arguments is None else arguments
+    return guarded(lambda: _run(given))
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] == "check":
+        from .check import options_from, run
+
+        options = options_from(arguments[1:])
+        if options is not None:
+            return run(options)
+    from .group import run_click
+
+    return run_click(arguments)
+
+
+def load(verb: str) -> click.Command:
+    """The click command of a verb."""
+    from importlib import import_module
+
+    module = import_module(f"..{VERBS[verb][0]}", __name__)
+    command: click.Command = module.command() if verb == "check" else module.command
+    return command

@@ -1,0 +1,165 @@
+"""`instinct-exec`: one shell command, judged, run in the jail and recorded. Imports as little as it can; click never.
+
+    instinct-exec [--profile P] [--workspace DIR] [--session ID] [--dry-run] [--one-shot] [--json] [--report-fd N] [--] CMD
+    instinct-exec ... -c TEXT [ARGV0 [ARG]...]
+
+One argument is shell text; several are an argument vector and are quoted word by word. The child's output and exit status pass through
+untouched; our own words go to stderr, machine output to `--report-fd` (or, with --json and --dry-run, to stdout).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..errors import Exit, UsageError
+from ..model.value import Value
+from .failure import die_of_signal, guarded, tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..pipeline import Outcome
+
+HELP = """\
+Usage: instinct-exec [options] [--] CMD            run CMD under guard: one argument is shell text, several are words
+       instinct-exec [options] -c TEXT [NAME [ARG]...]   as in bash
+
+Options:
+  --profile P       dev, staging, prod; stricter than your own setting, never looser
+  --workspace DIR   the folder the command may write in (default: the git top level)
+  --session ID      the agent's session: its budget, its workspace
+  --dry-run         judge only; exit status as for a run that ended well (0) or was denied (126)
+  --one-shot        do not join a jail session
+  --json            our own words as one JSON object (to stderr, or to stdout with --dry-run)
+  --report-fd N     write the outcome as one JSON object to descriptor N
+  -h, --help        this text
+
+Exit status: the command's own; 126 denied; 125 we failed and nothing ran; 124 wall-clock limit; 128+N signal.
+Example: instinct-exec -- 'pytest -q && git commit -am "fix"'
+"""
+
+SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+
+
+class ExecOptions(Value):
+    """What was asked on the command line. `words` hold `$0` and the positional parameters of `-c`."""
+
+    text: str
+    profile: str = ""
+    workspace: str = ""
+    session: str = ""
+    dry_run: bool = False
+    one_shot: bool = False
+    json: bool = False
+    report_fd: int = -1
+    argv0: str = "bash"
+    positional: tuple[str, ...] = ()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The program `instinct-exec`; returns its exit status, or ends by the signal that ended the command."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given and given[0] in {"-h", "--help"}:
+        sys.stdout.write(HELP)
+        return Exit.OK
+    if given == ["--version"]:
+        from ..model.version import VERSION
+
+        sys.stdout.write(f"instinct-exec, version {VERSION}\n")
+        return Exit.OK
+    return guarded(lambda: _run(options_from(given)))
+
+
+def options_from(arguments: list[str]) -> ExecOptions:
+    """Read the command line. Raises UsageError, which runs nothing."""
+    found: dict[str, str] = {}
+    flags = set()
+    rest = list(arguments)
+    while rest and rest[0].startswith("-") and rest[0] != "-":
+        word = rest.pop(0)
+        if word == "--":
+            break
+        if word == "-c":
+            if not rest:
+                raise UsageError("`-c` needs shell text after it", hint="for example: instinct-exec -c 'git status'")
+            text, *names = rest
+            return _options(found, flags, text, names[0] if names else "bash", tuple(names[1:]))
+        name, equals, value = word.partition("=")
+        if name in {"--profile", "--workspace", "--session", "--report-fd"}:
+            if not equals:
+                if not rest:
+                    raise UsageError(f"`{name}` needs a value", hint="see `instinct-exec --help`")
+                value = rest.pop(0)
+            found[name[2:].replace("-", "_")] = value
+        elif word in {"--dry-run", "--one-shot", "--json"}:
+            flags.add(word[2:].replace("-", "_"))
+        else:
+            raise UsageError(f"unknown option `{word}`", hint="see `instinct-exec --help`; a command that starts with a dash comes after `--`")
+    if not rest:
+        raise UsageError("no command given", hint="for example: instinct-exec -- 'git status'")
+    return _options(found, flags, rest[0] if len(rest) == 1 else " ".join(map(quote, rest)), "bash", ())
+
+
+def _options(found: dict[str, str], flags: set[str], text: str, argv0: str, positional: tuple[str, ...]) -> ExecOptions:
+    number = found.pop("report_fd", "-1")
+    if not number.lstrip("-").isdecimal() or (number != "-1" and int(number) < 1):
+        raise UsageError(f"`--report-fd {number}` is not a descriptor number", hint="for example: --report-fd 3 3>report.json")
+    switches = dict.fromkeys(flags, True)
+    return ExecOptions(text, **found, **switches, report_fd=int(number), argv0=argv0, positional=positional)  # type: ignore[arg-type]  # the names come from the tables above
+
+
+def quote(word: str) -> str:
+    """One word, quoted so that bash reads exactly it."""
+    return word if word and SAFE.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def _run(options: ExecOptions) -> int:
+    from ..wiring import open_guard
+
+    if options.report_fd >= 0:
+        _keep_for_ourselves(options.report_fd)
+    guard = open_guard(
+        profile=options.profile, workspace=options.workspace, session=options.session, one_shot=options.one_shot, runs=not options.dry_run
+    )
+    intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
+    outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
+    _report(outcome, options)
+    result = outcome.result
+    if result is None:
+        return Exit.OK if outcome.judgement.verdict.allow else Exit.DENIED
+    if result.failure:
+        tell(result.failure)
+    if outcome.note:
+        tell(outcome.note)
+    return die_of_signal(result.signal) if result.signal else result.status
+
+
+def _keep_for_ourselves(descriptor: int) -> None:
+    """The report descriptor is ours alone: the command must not be able to write its own report."""
+    try:
+        os.set_inheritable(descriptor, False)
+    except OSError as error:
+        raise UsageError(f"descriptor {descriptor} of `--report-fd` is not open", hint="open it in the call: --report-fd 3 3>report.json") from error
+
+
+def _report(outcome: Outcome, options: ExecOptions) -> None:
+    """Say what has to be said: the report, and on a denial why. Nothing at all when the command ran and all was well."""
+    from .present import denial, style_of
+
+    if options.report_fd >= 0 or options.json:
+        import json
+
+        from .present import outcome_object
+
+        line = json.dumps(outcome_object(outcome)) + "\n"
+        if options.report_fd >= 0:
+            with open(options.report_fd, "w", encoding="utf-8", closefd=True) as stream:
+                stream.write(line)
+        if options.json:
+            stream = sys.stdout if options.dry_run else sys.stderr
+            stream.write(line)
+            stream.flush()
+            return
+    if outcome.result is None and not outcome.judgement.verdict.allow:
+        sys.stderr.write(denial(outcome.judgement, style_of(sys.stderr, os.environ), request=outcome.request))
+        sys.stderr.flush()
