@@ -11,7 +11,8 @@ from .verdict import Decision
 class Rule(Value):
     """A `[[rule]]` table: all given conditions must hold. A project file's rules may only ask or deny.
 
-    paths: globs (or `re:`) over effect targets; arguments: globs over the command's words; costs_micros: what one run costs (an api.call).
+    effects, programs, arguments: globs where `*` matches any run of characters. paths: path patterns as everywhere in a profile, or `re:`
+    and a regular expression that must match from the start. costs_micros: what one run costs; reserved from the session ceiling.
     """
 
     id: str
@@ -28,7 +29,12 @@ class Rule(Value):
 
 
 class Profile(Value):
-    """Everything judging and jailing need, resolved. Paths may hold `{workspace}`, `{home}`, `{tmp}`; they are filled in by `with_paths`."""
+    """Everything judging and jailing need, resolved.
+
+    Path patterns may hold `{workspace}`, `{home}` and `{tmp}`, filled in when a judgement starts (instincts/ground.py), so that the digest
+    does not depend on where a workspace lies. In a path pattern `*` matches any run of characters, `/` included; a pattern that does not
+    start with `/` or a brace matches at any depth; a folder that matches covers what is below it.
+    """
 
     name: str
     digest: str  # sha256 of the resolved tables, the instinct ids and versions, and the product version
@@ -69,6 +75,17 @@ class Profile(Value):
     env_deny: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     caches: tuple[tuple[str, str], ...] = ()  # variable -> folder below the per-workspace cache directory
+    description: str = ""
+    extends: tuple[str, ...] = ()  # the shipped profiles it was resolved from, nearest first
+    host_executed_decision: Decision = Decision.ASK
+    development_patterns: tuple[str, ...] = ()  # names that mean a throw-away database or service of this machine
+    git_config_risky: tuple[str, ...] = ()  # git configuration keys that make git run something or check less
+    environment_dump: Decision = Decision.ALLOW  # `env`, `printenv`: the jail's environment holds no secrets in dev
+    package_unknown: Decision = Decision.ASK  # a package that is neither well known nor in the lockfile
+    package_lookalike: Decision = Decision.ASK
+    package_foreign: Decision = Decision.ASK  # foreign index, URL, git source
+    package_global: Decision = Decision.ASK
+    remote_exec_local: Decision = Decision.ALLOW  # `docker exec` on this machine; `ssh` and `kubectl exec` follow net.remote_exec
 
     def effect_decision(self, kind: EffectKind) -> Decision:
         """The table's decision for an effect kind."""
