@@ -1,0 +1,456 @@
+"""mvdan/sh's JSON tree (`shfmt --to-json`) to ours. Its offsets count bytes; ours count code points.
+
+Node names are those of mvdan.cc/sh/v3/syntax. An unknown node becomes `Opaque`, never silence. The text of literals is taken from its
+`Value`, which has line continuations removed; where that lost bytes (text that is not UTF-8) the source itself is read.
+"""
+
+from __future__ import annotations
+
+from ..errors import LimitError
+from ..model.effect import Span
+from . import words
+from .syntax import (
+    AndOr,
+    Arith,
+    ArithFor,
+    Arithmetic,
+    Assignment,
+    Background,
+    Case,
+    Command,
+    CommandSub,
+    Coproc,
+    For,
+    Function,
+    Glob,
+    Group,
+    Heredoc,
+    If,
+    Literal,
+    Loop,
+    Node,
+    Opaque,
+    OpaquePart,
+    Param,
+    Part,
+    Pipeline,
+    ProcessSub,
+    Redirect,
+    Script,
+    Subshell,
+    Test,
+    Word,
+)
+from .trust import MAX_NESTING, MAX_WORDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+_HERE = ("<<", "<<-")
+_REPLACE = {"#": "/#", "%": "/%"}
+
+
+def to_script(tree: Json, text: str) -> Script:
+    """Our tree of this text. Raises LimitError above the limits on words and nesting."""
+    return _Adapter(text).file(tree)
+
+
+class _Adapter:
+    """One conversion: the text, the map from byte offsets to code points, and the counters of the limits."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.words = 0
+        self.depth = 0
+        self.backquotes = 0
+        self.points: list[int] | None = None
+        if not text.isascii():
+            points = []
+            for number, char in enumerate(text):
+                points += [number] * len(char.encode("utf-8", "surrogateescape"))
+            points.append(len(text))
+            self.points = points
+
+    # ------------------------------------------------------------ positions
+
+    def at(self, position: Json | None) -> int:
+        offset: int = position["Offset"] if position else 0
+        if self.points is None:
+            return offset
+        return self.points[min(offset, len(self.points) - 1)]
+
+    def span(self, node: Json) -> Span:
+        return Span(self.at(node.get("Pos")), self.at(node.get("End")))
+
+    def source(self, node: Json) -> str:
+        return self.text[self.at(node.get("Pos")) : self.at(node.get("End"))]
+
+    def value(self, node: Json) -> str:
+        found: str = node.get("Value", "")
+        if "\ufffd" in found:
+            start, end = self.at(node.get("ValuePos") or node.get("Pos")), self.at(node.get("ValueEnd") or node.get("End"))
+            return self.text[start:end].replace("\\\n", "")
+        return found
+
+    # ------------------------------------------------------------ commands
+
+    def file(self, tree: Json) -> Script:
+        return self.script(tree.get("Stmts"), Span(0, len(self.text)))
+
+    def script(self, stmts: list[Json] | None, span: Span | None = None) -> Script:
+        items = stmts or []
+        if span is None:
+            span = Span(self.at(items[0]["Pos"]), self.at(items[-1]["End"])) if items else Span(0, 0)
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise LimitError(f"commands are nested deeper than {MAX_NESTING} levels", hint="split the command into simpler ones")
+        found = Script(span, tuple(self.statement(item) for item in items))
+        self.depth -= 1
+        return found
+
+    def statement(self, stmt: Json) -> Node:
+        span = self.span(stmt)
+        redirects = tuple(self.redirect(r) for r in stmt.get("Redirs") or ())
+        command = stmt.get("Cmd")
+        node: Node = Command(span, (), (), redirects) if command is None else self.command(command, redirects, span)
+        if stmt.get("Negated"):
+            node = node.replace(negated=True) if isinstance(node, Pipeline) and not node.negated else Pipeline(span, (node,), negated=True)
+        if stmt.get("Coprocess"):
+            node = Coproc(span, "COPROC", node)
+        if stmt.get("Background") or stmt.get("Disown"):
+            node = Background(span, node)
+        return node
+
+    def command(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        kind = node["Type"]
+        method = getattr(self, "_" + kind.lower(), None)
+        if method is None:
+            return Opaque(span, f"`{kind}` is not understood", self.text[span.start : span.end])
+        found: Node = method(node, redirects, span)
+        return found
+
+    def _callexpr(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        found = tuple(self.word(w) for w in node.get("Args") or ())
+        return Command(span, found, tuple(self.assignment(a) for a in node.get("Assigns") or ()), redirects)
+
+    def _binarycmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        op = node["Op"]
+        if op in ("&&", "||"):
+            left = self.statement(node["X"])
+            return AndOr(span, left, op, self.statement(node["Y"]))
+        commands: list[Node] = []
+        joined: list[int] = []
+        self._flatten_pipe(node, commands, joined)
+        return Pipeline(span, tuple(commands), stderr_joined=tuple(joined))
+
+    def _flatten_pipe(self, node: Json, commands: list[Node], joined: list[int]) -> None:
+        left = node["X"]
+        inner = left.get("Cmd") or {}
+        plain = not (left.get("Negated") or left.get("Redirs") or left.get("Background") or left.get("Coprocess"))
+        if plain and inner.get("Type") == "BinaryCmd" and inner["Op"] in ("|", "|&"):
+            self._flatten_pipe(inner, commands, joined)
+        else:
+            commands.append(self.statement(left))
+        if node["Op"] == "|&":
+            joined.append(len(commands) - 1)
+        commands.append(self.statement(node["Y"]))
+
+    def _block(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        return Group(span, self.script(node.get("Stmts")), redirects)
+
+    def _subshell(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        return Subshell(span, self.script(node.get("Stmts")), redirects)
+
+    def _ifclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        branches = []
+        otherwise = None
+        clause: Json | None = node
+        while clause is not None:
+            if clause.get("Cond"):
+                branches.append((self.script(clause["Cond"]), self.script(clause.get("Then"))))
+            else:
+                otherwise = self.script(clause.get("Then"))
+            clause = clause.get("Else")
+        return If(span, tuple(branches), otherwise, redirects)
+
+    def _whileclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        return Loop(span, self.script(node.get("Cond")), self.script(node.get("Do")), bool(node.get("Until")), redirects)
+
+    def _forclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        loop = node["Loop"]
+        if loop["Type"] == "CStyleLoop":
+            header: list[Part] = []
+            for key in ("Init", "Cond", "Post"):
+                self.arithmetic_parts(loop.get(key), header)
+            text = "; ".join(self.source(loop[key]) if loop.get(key) else "" for key in ("Init", "Cond", "Post"))
+            return ArithFor(span, tuple(header), self.script(node.get("Do")), text, redirects)
+        items = loop.get("Items")
+        listed = tuple(self.word(w) for w in items) if items or _has_position(loop.get("InPos")) else None
+        return For(span, loop["Name"]["Value"], listed, self.script(node.get("Do")), bool(node.get("Select")), redirects)
+
+    def _caseclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        items = []
+        for item in node.get("Items") or ():
+            patterns = tuple(self.word(p, braces=False) for p in item.get("Patterns") or ())
+            items.append((patterns, self.script(item.get("Stmts")), item.get("Op", ";;")))
+        return Case(span, self.word(node["Word"], braces=False), tuple(items), redirects)
+
+    def _funcdecl(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        name = node.get("Name")
+        if not name:
+            return Opaque(span, "function with several names", self.text[span.start : span.end])
+        return Function(span, name["Value"], self.statement(node["Body"]))
+
+    def _arithmcmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        nested: list[Part] = []
+        self.arithmetic_parts(node.get("X"), nested)
+        return Arithmetic(span, self.source(node["X"]) if node.get("X") else "", tuple(nested), redirects)
+
+    def _letclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        nested: list[Part] = []
+        texts = []
+        for expression in node.get("Exprs") or ():
+            self.arithmetic_parts(expression, nested)
+            texts.append(self._let_text(expression))
+        return Arithmetic(span, ", ".join(texts), tuple(nested), redirects)
+
+    def _let_text(self, expression: Json) -> str:
+        """A `let` argument after quote removal; source text where it holds more than quotes."""
+        if expression["Type"] == "Word":
+            parts = self.word(expression, braces=False).parts
+            if all(isinstance(part, (Literal, Glob)) for part in parts):
+                return "".join(part.text for part in parts if isinstance(part, (Literal, Glob)))
+        return self.source(expression)
+
+    def _testclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        found: list[Word] = []
+        self._test_words(node["X"], found)
+        return Test(span, tuple(found), redirects)
+
+    def _test_words(self, node: Json, out: list[Word]) -> None:
+        kind = node["Type"]
+        if kind == "Word":
+            out.append(self.word(node, braces=False))
+        elif kind == "ParenTest":
+            out.append(_plain("(", self.span(node)))
+            self._test_words(node["X"], out)
+            out.append(_plain(")", self.span(node)))
+        elif kind == "UnaryTest":
+            out.append(_plain(node["Op"], self.span(node)))
+            self._test_words(node["X"], out)
+        elif kind == "BinaryTest":
+            self._test_words(node["X"], out)
+            out.append(_plain(node["Op"], self.span(node)))
+            self._test_words(node["Y"], out)
+        else:
+            out.append(Word(self.span(node), self.source(node), (OpaquePart(self.span(node), f"`{kind}` in a test"),)))
+
+    def _declclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        variant = node["Variant"]
+        found = [_plain(variant["Value"], self.span(variant))]
+        assigned = []
+        for argument in node.get("Args") or ():
+            if not argument.get("Naked"):
+                assigned.append(self.assignment(argument))
+            elif argument.get("Value"):
+                found.append(self.word(argument["Value"]))
+            elif argument.get("Index"):
+                # `declare x[$(..)]`: bash runs code in subscripts, so the subscript is kept as a part of the word
+                parts: list[Part] = [Literal(self.span(argument), argument["Name"]["Value"] + "[", True)]
+                self.arithmetic_parts(argument["Index"], parts)
+                parts.append(Literal(self.span(argument), "]", True))
+                found.append(Word(self.span(argument), self.source(argument), tuple(parts)))
+            else:
+                found.append(_plain(argument["Name"]["Value"], self.span(argument)))
+        return Command(span, tuple(found), (), redirects, tuple(assigned))
+
+    def _timeclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        inner = node.get("Stmt")
+        body = self.statement(inner) if inner else Command(span, (), (), redirects)
+        if isinstance(body, Pipeline):
+            return body.replace(timed=True)
+        return Pipeline(span, (body,), timed=True)
+
+    def _coprocclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+        name = node.get("Name")
+        return Coproc(span, self.source(name) if name else "COPROC", self.statement(node["Stmt"]), redirects)
+
+    # ------------------------------------------------------------ redirections and assignments
+
+    def redirect(self, node: Json) -> Redirect:
+        number = (node.get("N") or {}).get("Value", "")
+        variable = number[1:-1] if number.startswith("{") else ""
+        fd = int(number) if number.isdigit() else None
+        span = self.span(node)
+        op = node["Op"]
+        if op in _HERE:
+            return Redirect(span, op, fd, None, self.heredoc(node, op), variable)
+        return Redirect(span, op, fd, self.word(node["Word"], braces=op != "<<<"), None, variable)
+
+    def heredoc(self, node: Json, op: str) -> Heredoc:
+        delimiter = node["Word"]
+        quoted = any(p["Type"] != "Lit" or "\\" in p.get("Value", "") for p in delimiter.get("Parts") or ())
+        body = node.get("Hdoc")
+        if body is None:
+            here = self.span(node)
+            return Heredoc(here, quoted, Word(here, "", ()))
+        span = self.span(body)
+        raw = self.text[span.start : span.end]
+        parts: list[Part] = []
+        for part in body.get("Parts") or ():
+            if part["Type"] == "Lit":
+                value = self.value(part)
+                if op == "<<-":
+                    value = _without_tabs(value, not parts)
+                parts.append(Literal(self.span(part), value if quoted else words.unescape_double(value, ""), True))
+            else:
+                parts += self.part(part, True)
+        return Heredoc(span, quoted, Word(span, raw, tuple(parts)))
+
+    def assignment(self, node: Json) -> Assignment:
+        span = self.span(node)
+        name = node["Name"]["Value"]
+        append = bool(node.get("Append"))
+        index = self.index(node["Index"]) if node.get("Index") else None
+        array = node.get("Array")
+        if array is not None:
+            elements = []
+            for element in array.get("Elems") or ():
+                at = self.index(element["Index"]) if element.get("Index") else None
+                value = element.get("Value")
+                elements.append((at, self.word(value, assignment=at is not None) if value else _plain("", span)))
+            return Assignment(span, name, None, append, index, tuple(elements))
+        value = node.get("Value")
+        return Assignment(span, name, self.word(value, assignment=True) if value else None, append, index)
+
+    def index(self, node: Json) -> Word:
+        """A subscript as a word: plain words keep their parts, arithmetic keeps its source and what runs inside."""
+        if node["Type"] == "Word":
+            return self.word(node, braces=False)
+        span = self.span(node)
+        nested: list[Part] = []
+        self.arithmetic_parts(node, nested)
+        return Word(span, self.source(node), (Arith(span, self.source(node), True, tuple(nested)),))
+
+    # ------------------------------------------------------------ words
+
+    def word(self, node: Json, *, braces: bool = True, assignment: bool = False, quoted: bool = False) -> Word:
+        self.words += 1
+        if self.words > MAX_WORDS:
+            raise LimitError(f"the command has more than {MAX_WORDS:,} words", hint="split it, or put the data into a file")
+        span = self.span(node)
+        parts: list[Part] = []
+        for part in node.get("Parts") or ():
+            parts += self.part(part, quoted)
+        raw = self.text[span.start : span.end]
+        if "\\\n" in raw:
+            raw = raw.replace("\\\n", "")
+        return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment))
+
+    def part(self, node: Json, quoted: bool) -> list[Part]:
+        kind = node["Type"]
+        span = self.span(node)
+        if kind == "Lit":
+            text = self.value(node)
+            return [Literal(span, words.unescape_double(text, '"}'), True)] if quoted else words.unescape_unquoted(text, span)
+        if kind == "SglQuoted":
+            text = self.value(node)
+            if "\ufffd" in node.get("Value", ""):
+                text = self.text[self.at(node["Left"]) + (2 if node.get("Dollar") else 1) : self.at(node["Right"])]
+            return [Literal(span, words.decode_ansi(text) if node.get("Dollar") else text, True)]
+        if kind == "DblQuoted":
+            inner: list[Part] = []
+            for part in node.get("Parts") or ():
+                if part["Type"] == "Lit":
+                    inner.append(Literal(self.span(part), words.unescape_double(self.value(part)), True))
+                else:
+                    inner += self.part(part, True)
+            return inner or [Literal(span, "", True)]
+        if kind == "ParamExp":
+            return [self.parameter(node, quoted)]
+        if kind == "CmdSubst":
+            return [CommandSub(span, self.script(node.get("Stmts"), span), quoted, bool(node.get("Backquotes")))]
+        if kind == "ProcSubst":
+            return [ProcessSub(span, self.script(node.get("Stmts"), span), node["Op"][0])]
+        if kind == "ArithmExp":
+            nested: list[Part] = []
+            self.arithmetic_parts(node.get("X"), nested)
+            return [Arith(span, self.source(node["X"]) if node.get("X") else "", quoted, tuple(nested))]
+        if kind == "ExtGlob":
+            return [Glob(span, node["Op"] + node["Pattern"]["Value"] + ")")]
+        return [OpaquePart(span, f"`{kind}` in a word")]
+
+    def parameter(self, node: Json, quoted: bool) -> Part:
+        span = self.span(node)
+        parameter = node.get("Param")
+        if not parameter or node.get("Width") or node.get("Flags") or node.get("NestedParam") or node.get("Modifiers"):
+            return OpaquePart(span, "unusual parameter expansion")
+        name = parameter["Value"]
+        index = self.index(node["Index"]) if node.get("Index") else None
+        op = ""
+        argument = second = None
+        if node.get("Length"):
+            op = "length"
+        elif node.get("Names"):
+            op = "names"
+        elif node.get("Excl"):
+            op = "indirect"
+        if piece := node.get("Slice"):
+            argument = self.index(piece["Offset"]) if piece.get("Offset") else None
+            second = self.index(piece["Length"]) if piece.get("Length") else None
+            op = op + ":"
+        elif replace := node.get("Repl"):
+            argument = self.word(replace["Orig"], braces=False) if replace.get("Orig") else None
+            second = self.word(replace["With"], braces=False) if replace.get("With") else None
+            op, argument = _replacement(op, bool(replace.get("All")), argument)
+        elif expansion := node.get("Exp"):
+            word = expansion.get("Word")
+            pattern = expansion["Op"][0] in "#%^,"
+            argument = self.word(word, braces=False, quoted=quoted and not pattern) if word else None
+            op = op + expansion["Op"]
+            if expansion["Op"] == "@":
+                op, argument = op + (argument.raw if argument else ""), None
+        return Param(span, name, quoted, op, argument, second, index)
+
+    def arithmetic_parts(self, node: Json | None, out: list[Part]) -> None:
+        """Every part of an arithmetic expression that may run something, in source order."""
+        if node is None:
+            return
+        kind = node["Type"]
+        if kind == "Word":
+            for part in node.get("Parts") or ():
+                if part["Type"] != "Lit":
+                    out += self.part(part, True)
+            return
+        for key in ("X", "Y"):
+            self.arithmetic_parts(node.get(key), out)
+
+
+def _plain(text: str, span: Span) -> Word:
+    return Word(span, text, (Literal(span, text, False),))
+
+
+def _has_position(position: Json | None) -> bool:
+    return bool(position) and (position or {}).get("Line", 0) > 0
+
+
+def _replacement(op: str, everywhere: bool, pattern: Word | None) -> tuple[str, Word | None]:
+    """mvdan keeps the anchor of `${x/#a/b}` inside the pattern; we keep it in the operator."""
+    if everywhere:
+        return op + "//", pattern
+    if pattern is not None and pattern.parts:
+        first = pattern.parts[0]
+        if isinstance(first, Literal) and not first.quoted and first.text[:1] in ("#", "%"):
+            rest = (first.replace(text=first.text[1:]), *pattern.parts[1:])
+            return op + _REPLACE[first.text[0]], pattern.replace(parts=rest)
+    return op + "/", pattern
+
+
+def _without_tabs(text: str, line_start: bool) -> str:
+    """A `<<-` body piece without the tabs at the start of its lines."""
+    lines = text.split("\n")
+    kept = [line.lstrip("\t") if number or line_start else line for number, line in enumerate(lines)]
+    return "\n".join(kept)
