@@ -18,7 +18,7 @@ from .failure import die_of_signal, guarded, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..pipeline import Outcome
+    from ..engine.judgement import Outcome
 
 HELP = """\
 Usage: instinct-exec [options] [--] CMD            run CMD under guard: one argument is shell text, several are words

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TextIO
 
+    from ..engine.judgement import Judgement, Outcome
     from ..model.effect import Effect, Span
     from ..model.verdict import Finding
-    from ..pipeline import Judgement, Outcome
 
 FINDING_CHARACTERS = 400
 FINDINGS_SHOWN = 1

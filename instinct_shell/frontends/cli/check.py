@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import click
 
-    from ...pipeline import Judgement
+    from ...engine.judgement import Judgement
     from ...wiring import Guard
 
 STATUS = {Decision.ALLOW: Exit.OK, Decision.ASK: Exit.ASK, Decision.DENY: Exit.DENIED}

@@ -1,0 +1,91 @@
+"""What the audit records say: bodies as (name, JSON data) pairs, written by the pipeline and read by `instinct audit` and the replay.
+
+Redaction and chaining are storage's business; here is only what a record holds. `v` is the shape's version: a reader refuses a newer one.
+"""
+
+from __future__ import annotations
+
+from ..model.codec import encode
+from ..model.digest import text_digest
+from ..model.version import VERSION
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..errors import InstinctError
+    from ..model.intent import Intent
+    from ..model.jailspec import JailSpec, RunResult
+    from ..model.profile import Profile
+    from ..model.record import Hold
+    from .judgement import Judgement
+
+    Body = tuple[tuple[str, object], ...]
+
+SHAPE = 1
+
+
+def judged(judgement: Judgement, profile: Profile, *, request: str = "", grant: str = "") -> Body:
+    """One judged intent, allowed ones too: what was asked, what it would do, what was known, and what each instinct said.
+
+    Of the environment only the names are kept: values are secrets until shown otherwise.
+    """
+    intent, verdict = judgement.intent, judgement.verdict
+    body: list[tuple[str, object]] = [
+        ("v", SHAPE),
+        ("product", VERSION),
+        ("profile", profile.name),
+        ("profile_digest", profile.digest),
+        ("door", intent.door),
+        ("session", intent.session),
+        ("agent", intent.agent),
+        ("cwd", intent.cwd),
+        ("workspace", judgement.situation.workspace),
+        ("intent", encode(intent.replace(env=()))),
+        ("env_names", [name for name, _ in intent.env]),
+        ("intent_digest", intent_digest(intent, profile)),
+        ("parser", judgement.parser),
+        ("effects", encode(judgement.effects)),
+        ("situation", encode(judgement.situation)),
+        ("facts", encode(judgement.facts)),
+        ("decision", verdict.decision.word),
+        ("tier", str(verdict.tier)),
+        ("findings", encode(verdict.findings)),
+        ("ran", encode(verdict.ran)),
+        ("elapsed_us", judgement.elapsed_us),
+    ]
+    if request:
+        body.append(("request", request))
+    if grant:
+        body.append(("grant", grant))
+    if judgement.refused:
+        body.append(("refused", 1))
+    return tuple(body)
+
+
+def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
+    """A run begins. Without a `finished` of the same run the outcome is unknown, which is a normal state."""
+    return (
+        ("v", SHAPE),
+        ("level", str(spec.least_level)),
+        ("network", spec.network),
+        ("read_only", spec.read_only),
+        ("spec_digest", text_digest(repr(spec.replace(env=())))),
+        ("hold", encode(hold)),
+        ("undo", encode(undo)),
+    )
+
+
+def finished(result: RunResult, changes: object, hold: Hold | None) -> Body:
+    """How a run ended and what it changed."""
+    body = [("v", SHAPE), *((name, encode(getattr(result, name))) for name in result._fields)]
+    return (*body, ("settled_micros", hold.amount if hold else 0), ("changes", encode(changes)))
+
+
+def fault(error: InstinctError) -> Body:
+    """We failed and nothing ran."""
+    return (("v", SHAPE), ("code", error.code), ("message", error.message))
+
+
+def intent_digest(intent: Intent, profile: Profile) -> str:
+    """What a grant is given for: exactly this text, here, under this profile."""
+    parts = (str(intent.type), intent.content, intent.target, intent.cwd, profile.digest, intent.argv0, *intent.positional)
+    return text_digest("\0".join(parts))

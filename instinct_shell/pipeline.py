@@ -1,0 +1,257 @@
+"""One intent, end to end, against ports only: the twelve steps of ARCHITECTURE.md in the order they stand there.
+
+`judge` decides, `check` decides and writes it down, `run` does that and runs what is allowed. Nothing here touches the host: every outside
+thing comes in as a port (model/ports.py), so the whole of it is tested with fakes.
+"""
+
+from __future__ import annotations
+
+from .effects.derive import derive
+from .effects.writes import effects_of_intent
+from .engine import records
+from .engine.judge import judge_tier
+from .engine.judgement import Judgement, Outcome
+from .errors import InstinctError, IntentError
+from .model.effect import EffectKind
+from .model.fact import Facts
+from .model.intent import Intent, IntentType
+from .model.record import AuditRecord, RecordKind
+from .model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
+from .shell.invocation import Surroundings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .instincts.base import Instinct
+    from .model.effect import Effect
+    from .model.fact import Question
+    from .model.jailspec import JailSpec
+    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, Observer, Parser, Undo
+    from .model.profile import Profile
+    from .model.record import Hold
+    from .model.situation import Situation
+    from .shell.invocation import Evaluation
+    from .shell.syntax import Parsed
+
+# What cannot be taken back: written durably before it starts where the profile says `risky_first`.
+RISKY = ("file.delete", "file.move", "git.", "db.", "infra.", "net.", "package.publish", "system.", "spend.", "api.", "code.opaque", "unknown")
+
+
+class Pipeline:
+    """The steps, with the ports they need. Ports that only a run needs come as functions, so that a check never opens them."""
+
+    __slots__ = (
+        "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_new_id", "_observer", "_parser", "_profile",
+        "_situation", "_undo",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        profile: Profile,
+        parser: Parser,
+        instincts: tuple[Instinct, ...],
+        situation: Callable[[Intent, bool], Situation],
+        facts: Callable[[Situation], FactSource],
+        audit: AuditLog,
+        clock: Clock,
+        new_id: Callable[[], str],
+        grants: Callable[[], GrantStore] | None = None,
+        ledger: Callable[[], Ledger] | None = None,
+        confine: Callable[[Judgement], JailSpec] | None = None,
+        jail: Callable[[], Jail] | None = None,
+        undo: Callable[[], Undo] | None = None,
+        observer: Callable[[], Observer] | None = None,
+    ) -> None:
+        self._profile = profile
+        self._parser = parser
+        self._instincts = instincts
+        self._situation = situation
+        self._facts = facts
+        self._audit = audit
+        self._clock = clock
+        self._new_id = new_id
+        self._grants = grants
+        self._ledger = ledger
+        self._confine = confine
+        self._jail = jail
+        self._undo = undo
+        self._observer = observer
+
+    # ------------------------------------------------------------ judging
+
+    def judge(self, intent: Intent) -> Judgement:
+        """Decide, write nothing. Input that is no runnable intent is a denial too, with the reason; faults of ours are raised."""
+        start = self._clock.monotonic_us()
+        run = self._new_id()
+        try:
+            parsed, evaluation, effects = self._read(intent)
+        except IntentError as error:
+            verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
+            return Judgement(intent, run, verdict, self._situation(intent, False), elapsed_us=self._clock.monotonic_us() - start, refused=True)
+        situation = self._situation(intent, needs_books(intent, effects))
+        verdict, facts = self._tiers(intent, effects, situation, parsed)
+        elapsed = self._clock.monotonic_us() - start
+        return Judgement(
+            intent, run, verdict.replace(elapsed_us=elapsed), situation, effects, facts, evaluation, parsed,
+            parsed.parser if parsed else "none", elapsed,
+        )  # fmt: skip
+
+    def check(self, intent: Intent) -> Judgement:
+        """Decide and write it down, durably enough for the profile; nothing runs."""
+        judgement = self.judge(intent)
+        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile), durable=False)
+        return judgement
+
+    def _read(self, intent: Intent) -> tuple[Parsed | None, Evaluation | None, tuple[Effect, ...]]:
+        """Steps 3 to 5: text to tree, tree to invocations, invocations to effects."""
+        if intent.type is not IntentType.SHELL_COMMAND:
+            return None, None, effects_of_intent(intent, home=self._home(intent))
+        check_text(intent.content)
+        parsed = self._parser.parse(intent.content)
+        surroundings = Surroundings(intent.cwd, self._home(intent), intent.env, intent.argv0, intent.positional)
+        derivation = derive(parsed, surroundings, self._parser.parse, workspace=self._situation(intent, False).workspace)
+        return parsed, derivation.evaluation, derivation.effects
+
+    def _home(self, intent: Intent) -> str:
+        return dict(intent.env).get("HOME") or self._situation(intent, False).home
+
+    def _tiers(self, intent: Intent, effects: tuple[Effect, ...], situation: Situation, parsed: Parsed | None) -> tuple[Verdict, Facts]:
+        """Steps 6 to 8. A deny ends the judging after its tier; an ask goes on, so that a later deny is seen."""
+        steps = [(tier, tuple(each for each in self._instincts if each.tier is tier)) for tier in TIERS]
+        if parsed is not None and parsed.syntax_error:
+            # Text that is no shell has no effects worth judging: bash's own message comes first.
+            steps.insert(0, (Tier.GATE, tuple(each for each in self._instincts if each.id == "shell-syntax")))
+        facts = Facts()
+        source: FactSource | None = None
+        findings: tuple[Finding, ...] = ()
+        ran: tuple[Timing, ...] = ()
+        decided = Tier.REFLEX
+        for tier, members in steps:
+            asked = [] if tier is Tier.REFLEX else questions(members, intent, effects, self._profile, situation, facts)
+            if asked:
+                source = source or self._facts(situation)
+                facts = facts.with_answers(source.answer(asked))
+            said, took = judge_tier(tier, members, intent, effects, self._profile, situation, facts, self._clock)
+            before = merge(findings)
+            findings, ran = findings + said, ran + took
+            after = merge(findings)
+            if after > before or after is Decision.ALLOW:
+                decided = tier
+            if after is Decision.DENY:
+                break
+        return Verdict(merge(findings), findings, decided, 0, ran), facts
+
+    # ------------------------------------------------------------ running
+
+    def run(self, intent: Intent) -> Outcome:
+        """Decide, and run what is allowed in the jail. What was decided is written down before it starts."""
+        assert self._confine is not None and self._jail is not None  # wiring: a pipeline that runs was given both
+        judgement = self.judge(intent)
+        grant = request = ""
+        if judgement.verdict.decision is Decision.ASK:
+            grant, request = self._approval(judgement)
+        allowed = judgement.verdict.allow or bool(grant)
+        spec = self._confine(judgement) if allowed else None
+        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant), durable=False)
+        if spec is None:
+            return Outcome(judgement, None, request)
+        return self._execute(judgement, spec)
+
+    def _approval(self, judgement: Judgement) -> tuple[str, str]:
+        """A live grant for exactly this intent, consumed; else the id under which a person may give one ("" when nobody can)."""
+        if self._grants is None or self._profile.ask_becomes != "deny":
+            return "", ""
+        book = self._grants()
+        digest = records.intent_digest(judgement.intent, self._profile)
+        for grant in book.live(self._clock.now()):
+            if grant.intent_digest == digest and book.consume(grant.id):
+                return grant.id, ""
+        return "", book.request(digest, judgement.verdict.reason, self._clock.now())
+
+    def _execute(self, judgement: Judgement, spec: JailSpec) -> Outcome:
+        """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""
+        assert self._jail is not None
+        jail = self._jail()
+        hold = self._reserve(judgement)
+        try:
+            undo = self._undo().snapshot(judgement.run, judgement.effects, judgement.situation.workspace) if self._undo else None
+            before = self._observer().before(judgement.effects, spec) if self._observer else None
+            self._write(RecordKind.STARTED, judgement, records.started(spec, hold, undo), durable=self._durable(judgement))
+            result = jail.run(spec)
+        except InstinctError as error:
+            self._settle(hold, spent=False)
+            self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
+            raise
+        self._settle(hold, spent=result.started)
+        changes = self._observer().after(before, result) if self._observer and before is not None else None
+        note = ""
+        try:
+            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold), durable=False)
+        except InstinctError as error:
+            # The command has run and its status is its own; the trail says "outcome unknown", and so do we.
+            note = f"the command ran, but its outcome could not be recorded: {error.message}"
+        return Outcome(judgement, result, "", note)
+
+    def _reserve(self, judgement: Judgement) -> Hold | None:
+        """Money for a run whose cost a profile rule names; None when it costs nothing. Raises BudgetError over a ceiling."""
+        cost = cost_micros(judgement.effects)
+        if not cost or self._ledger is None:
+            return None
+        profile = self._profile
+        ceilings = {"session": profile.session_ceiling_micros, "day": profile.day_ceiling_micros, "month": profile.month_ceiling_micros}
+        return self._ledger().reserve(
+            judgement.intent.session, cost, {scope: ceiling for scope, ceiling in ceilings.items() if ceiling}, key=judgement.run
+        )
+
+    def _settle(self, hold: Hold | None, *, spent: bool) -> None:
+        if hold is None or self._ledger is None:
+            return
+        ledger = self._ledger()
+        if spent:
+            ledger.commit(hold.id)
+        else:
+            ledger.release(hold.id)
+
+    def _durable(self, judgement: Judgement) -> bool:
+        """Whether `started` must be on disk before anything starts (design section 2, step 10)."""
+        if self._profile.durability == "risky_first":
+            return any(str(effect.kind).startswith(RISKY) for effect in judgement.effects)
+        return self._profile.durability == "always"
+
+    def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
+        self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)
+
+
+def check_text(text: str) -> None:
+    """Refuse text that is not UTF-8: no two programs would agree on what it says. Raises IntentError."""
+    for index, character in enumerate(text):
+        if "\ud800" <= character <= "\udfff":
+            raise IntentError(
+                f"the command holds bytes that are not UTF-8, at character {index + 1}",
+                hint="write such bytes as escapes, for example $'\\xff'",
+            )
+
+
+def questions(
+    members: Iterable[Instinct], intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, known: Facts
+) -> list[Question]:
+    """What these instincts want to know and nobody has asked yet; equal questions once, in the order asked."""
+    answered = {question for question, _ in known.items()}
+    wanted: dict[Question, None] = {}
+    for instinct in members:
+        for question in instinct.questions(intent, effects, profile, situation):
+            if question not in answered:
+                wanted[question] = None
+    return list(wanted)
+
+
+def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:
+    """Whether judging this needs the ledger: only what spends does."""
+    return intent.type is IntentType.API_CALL or any(effect.kind in {EffectKind.API_CALL, EffectKind.SPEND_COMMIT} for effect in effects)
+
+
+def cost_micros(effects: Iterable[Effect]) -> int:
+    """What a run costs by its own estimates, in micro-dollars."""
+    return sum(int(effect.get("micros", "0")) for effect in effects if effect.kind is EffectKind.API_CALL)
