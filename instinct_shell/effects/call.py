@@ -20,13 +20,20 @@ if TYPE_CHECKING:
 
 
 class Program(Value):
-    """One row of the table.
+    """One row of the table. Rows are data: a profile's `[[program]]` has the same keys.
 
-    names: program names (basename). options: letters and long names that take an argument, space separated: "-o --output -C"; a trailing
-    "=" means "only attached by =". roles: operand roles, see `derive.apply_roles`: "read" | "write" | "delete" | "create" | "metadata" |
-    "append" | "execute" | "ignore"; the last one repeats, and "read* write" means all but the last read, the last written (cp, mv).
-    option_roles: option -> role of its argument. flags: option -> effect kinds that its presence adds.
-    describe: the describer that takes over after the roles; None when the roles say all. subcommands: a describer's own business.
+    names: program names (basename, version suffix removed). summary: one line for `instinct explain program`.
+    options: options that take an argument, space separated: "-o --output -C"; a trailing "=" means "only when attached" ("-i= --color=").
+    longs: long options without argument, so that abbreviations ("--rec") resolve. style: words of "stop" (options end at the first
+    operand, as for wrappers), "single" (one dash, long names: find, openssl), "raw" (options are not split off), "bundle" (the first word
+    is a flag cluster without a dash: tar, ar).
+    roles: what happens to the operands: "read write ..." one word each, the last repeats; "read* write" = all but the last read, the last
+    written. Roles: read copy write append create delete move metadata execute list ignore; a leading "r-" means recursive ("r-delete").
+    option_roles: option -> role of its argument ("-o", "write").
+    when: (condition, effect) pairs. Condition: "" = always, else any of its words: "-x" an option, "stop" the first operand, "pool+destroy"
+    the first operands in a row. Effect: "system.service action=stop target=1" (target=N: operand N becomes an OBJECT target).
+    harmless: words (options or first operands) whose presence means that nothing of the row happens ("--dry-run status list").
+    describe: the describer that takes over after the roles; None when the row says all. reads_stdin: without file operands it reads fd 0.
     """
 
     names: tuple[str, ...]
@@ -36,6 +43,10 @@ class Program(Value):
     describe: Describer | None = None
     reads_stdin: bool = False
     summary: str = ""
+    longs: str = ""
+    style: str = ""
+    when: tuple[tuple[str, str], ...] = ()
+    harmless: str = ""
 
 
 class Call(Value):
@@ -126,10 +137,10 @@ def inside(path: str, folder: str) -> bool:
 class Scene:
     """The surroundings of a derivation: who and where, what ran before in the same text, and the way into nested code.
 
-    Made by `derive`; describers use it read-only.
+    Made by `derive`; describers use it read-only. Nested texts share `files`, `sources`, `links` and `copies` with the outer one.
     """
 
-    __slots__ = ("_derive_text", "environment", "files", "home", "invocations", "effects_of", "user", "workspace")
+    __slots__ = ("_derive_text", "copies", "effects_of", "environment", "files", "home", "invocations", "links", "sources", "user", "workspace")
 
     def __init__(
         self,
@@ -145,20 +156,29 @@ class Scene:
         self.user = user
         self.environment = environment
         self.files: dict[str, str | None] = {}  # path -> text written to it earlier in the same line (None: written, text unknown)
+        self.sources: dict[str, str] = {}  # path written earlier -> where its text came from: network | file | generated | ...
+        self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
+        self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
         self.invocations: tuple[Invocation, ...] = ()
         self.effects_of: dict[int, tuple[Effect, ...]] = {}  # invocation index -> effects derived for it so far
         self._derive_text = derive_text
 
+    def inner(self, derive_text: Callable[..., tuple[Effect, ...]] | None, environment: tuple[tuple[str, str], ...]) -> Scene:
+        """The scene of a nested text: what was written or linked before is shared, the invocations are its own."""
+        scene = Scene(workspace=self.workspace, home=self.home, user=self.user, environment=environment, derive_text=derive_text)
+        scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
+        return scene
+
     def nested_shell(self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = "") -> Iterator[Effect]:
         """Effects of shell text that this call runs (bash -c, eval, ssh ...); spans are the call's own."""
         if self._derive_text is None:
-            yield call.effect(EffectKind.CODE_OPAQUE, reason="nesting limit")
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="generated")
             return
         yield from self._derive_text("shell", text, call, positional, cwd, via)
 
-    def nested_argv(self, words: tuple[Field, ...], call: Call, *, via: str = "", cwd: Field | None = None, many: bool = False) -> Iterator[Effect]:
-        """Effects of an argument vector that this call runs (env, timeout, xargs, find -exec ...). many: run once per unknown argument."""
+    def nested_argv(self, words: tuple[Field, ...], call: Call, *, via: str = "", cwd: Field | None = None) -> Iterator[Effect]:
+        """Effects of an argument vector that this call runs (env, timeout, xargs, find -exec ...)."""
         if self._derive_text is None:
-            yield call.effect(EffectKind.CODE_OPAQUE, reason="nesting limit")
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="generated")
             return
         yield from self._derive_text("argv", words, call, (), cwd, via)

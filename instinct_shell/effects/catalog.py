@@ -1,0 +1,78 @@
+"""The table of programs: an explicit map from program name to the family module that holds its row.
+
+A family module exports `PROGRAMS: tuple[Program, ...]` and is imported when one of its programs is first met, so that `git status` does not
+pay for SQL. A test holds this table and the modules together. To add a program: a row in its family, its name here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from .call import Program
+
+FAMILIES: tuple[tuple[str, str], ...] = (
+    # ---- files, text, archives, editors
+    (
+        "shells",
+        "bash sh dash zsh ksh ash mksh yash rbash lksh posh fish csh tcsh pdksh oksh osh eval source . trap busybox toybox bind complete compgen "
+        "mapfile readarray enable hash : true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset export declare typeset readonly "
+        "local let read return break continue exit logout wait jobs fg bg disown times ulimit umask type alias unalias help history fc getopts "
+        "shopt caller suspend command_not_found_handle compopt",
+    ),
+    # ---- network, clouds, packages, databases, containers, interpreters ...
+)
+
+# Programs whose name often carries a version (python3.12, gcc-13): the row is the one of the bare name.
+VERSIONED = frozenset(
+    "python pip pypy ruby gem perl php node npm lua luajit java gcc g++ cc c++ clang clang++ llvm-config go psql postgres pg_dump "
+    "pg_restore tclsh wish guile vim emacs bash ksh zsh lldb gdb make cmake ld ocaml erl scala julia Rscript".split()
+)
+
+
+def _index() -> dict[str, str]:
+    return {name: module for module, names in FAMILIES for name in names.split()}
+
+
+MODULES = _index()
+_rows: dict[str, dict[str, Program]] = {}
+
+
+def family(module: str) -> dict[str, Program]:
+    """Name -> row of one family; imports it on first use."""
+    known = _rows.get(module)
+    if known is None:
+        programs: tuple[Program, ...] = import_module(f".{module}", __package__).PROGRAMS
+        known = _rows[module] = {name: program for program in programs for name in program.names}
+    return known
+
+
+def canonical(name: str) -> str:
+    """The name under which a row stands: without a version (`python3.12`) or a Windows suffix (`git.exe`)."""
+    if name in MODULES:
+        return name
+    if name.endswith(".exe"):
+        return canonical(name[:-4])
+    stem = name.rstrip("0123456789.").rstrip("-")
+    return stem if stem in VERSIONED else name
+
+
+class Catalog:
+    """The built-in rows and those of the profile; a profile's row replaces the built-in one of the same name."""
+
+    __slots__ = ("_own",)
+
+    def __init__(self, own: tuple[Program, ...] = ()) -> None:
+        self._own = {name: program for program in own for name in program.names}
+
+    def row(self, name: str) -> Program | None:
+        """The row of a program by its bare name, or None for one that nobody described."""
+        own = self._own.get(name)
+        if own is not None:
+            return own
+        known = canonical(name)
+        module = MODULES.get(known)
+        return family(module)[known] if module else None
+
+    def names(self) -> tuple[str, ...]:
+        """All names with a row, without loading any family."""
+        return (*self._own, *MODULES)

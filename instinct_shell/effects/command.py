@@ -1,0 +1,186 @@
+"""From a command's words to effects: which program the first word names, its row, and what to say of a program without one."""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Invocation, Known, literal
+from . import flow
+from .call import Call, Program, Scene, fold
+from .catalog import Catalog
+from .holes import is_hole
+from .options import make_call
+from .roles import apply_row, holds, weakest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+UNKNOWN = Program((), style="raw", summary="a program without a row")
+
+# Folders whose programs are what their name says, also inside a project (.venv/bin/python, node_modules/.bin/tsc).
+PROGRAM_FOLDERS = frozenset("bin .bin sbin Scripts shims libexec games".split())
+# Names so common for a project's own scripts that `./install` is not coreutils' install.
+SCRIPT_NAMES = frozenset(
+    "install test watch run build start stop time script more split make patch clean deploy setup service at batch link join fold look "
+    "column write last users who env config configure check update upgrade release lint format serve server app main".split()
+)
+MOST_CANDIDATES = 12
+# What an unknown program in front of a complete harmful command may pass on to it (`rtk git reset --hard`).
+PASSED_ON = frozenset(
+    {
+        EffectKind.FILE_DELETE,
+        EffectKind.GIT_DISCARD,
+        EffectKind.GIT_REWRITE,
+        EffectKind.GIT_FORCE_PUSH,
+        EffectKind.GIT_DELETE_REF,
+        EffectKind.DB_DROP,
+        EffectKind.DB_DELETE_UNSCOPED,
+        EffectKind.INFRA_DESTROY,
+        EffectKind.SYSTEM_POWER,
+        EffectKind.SYSTEM_PRIVILEGE,
+        EffectKind.NET_UPLOAD,
+        EffectKind.CODE_OPAQUE,
+    }
+)
+# Inner commands that are recognised behind an unknown program: distinct names, and more words than the name alone.
+INNER = frozenset("git rm shred dd docker podman kubectl helm terraform tofu pulumi sudo bash sh zsh psql mysql dropdb aws gcloud az gsutil curl find".split())
+
+
+class Describe:
+    """Describes commands with one catalog in one scene."""
+
+    __slots__ = ("catalog", "scene")
+
+    def __init__(self, catalog: Catalog, scene: Scene) -> None:
+        self.catalog = catalog
+        self.scene = scene
+
+    def command(self, invocation: Invocation, words: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+        """Effects of the command that these words are; `invocation` gives cwd, stdin, environment and span."""
+        head, argv = words[0], words[1:]
+        if head.known is Known.DYNAMIC:
+            yield from self.dynamic(invocation, head, argv, sure, origin)
+            return
+        names = self.candidates(head) if head.glob else head.values
+        if not names:
+            yield self.opaque_command(invocation, head, "no known program matches the pattern", sure, origin)
+            return
+        if len(names) > 1:
+            sure = weakest(sure, Certainty.POSSIBLE)
+        for name in names:
+            if is_hole(name):
+                yield self.opaque_command(invocation, head, "the command name is not known", sure, origin)
+            elif name:
+                yield from self.program(invocation, name, argv, sure, origin)
+
+    def candidates(self, head: Field) -> tuple[str, ...]:
+        """Programs that a command word with glob characters may become; empty when nothing or too much matches."""
+        from fnmatch import fnmatchcase
+
+        found: list[str] = []
+        for value in head.values:
+            folder, _, pattern = value.rpartition("/")
+            plain = pattern.replace("\\", "")
+            if not any(c in pattern for c in "*?["):
+                found.append(plain)
+            else:
+                found += [name for name in self.catalog.names() if fnmatchcase(name, pattern)]
+        return tuple(found) if len(found) <= MOST_CANDIDATES else ()
+
+    def dynamic(self, invocation: Invocation, head: Field, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+        """A command word of unknown value: looked up by what is known of it, else opaque."""
+        name = flow.looked_up(head, self.scene)
+        if not name and "/" in head.suffix:
+            name = posixpath.basename(head.suffix)  # "$JAVA_HOME/bin/java": the folder is unknown, the program is not
+        if name:
+            yield from self.program(invocation, name, argv, weakest(sure, Certainty.POSSIBLE), origin)
+            return
+        yield self.opaque_command(invocation, head, head.reason, sure, origin)
+
+    def opaque_command(self, invocation: Invocation, head: Field, reason: str, sure: Certainty, origin: tuple[str, ...]) -> Effect:
+        source = flow.source_of_field(head, self.scene)
+        pairs = (("dynamic", "command"), ("reason", reason or "the command name is not known"), ("source", source))
+        target = Target(TargetKind.NAME, head.prefix, reason or "dynamic word")
+        return Effect(EffectKind.CODE_OPAQUE, target, weakest(sure, Certainty.UNKNOWN), invocation.span, "", pairs, origin)
+
+    def program(self, invocation: Invocation, name: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+        """Effects of the program of this name (or path) with these arguments."""
+        scene = self.scene
+        path, base = "", name
+        if "/" in name:
+            base = posixpath.basename(name.rstrip("/"))
+            cwd = invocation.cwd.text
+            path = fold(name) if name.startswith("/") else fold(f"{cwd}/{name}") if cwd is not None else ""
+            copied = scene.copies.get(path)
+            if copied:
+                base = copied
+            elif path in scene.files:
+                yield from self.written(invocation, path, argv, sure, origin)
+                return
+        row = self.catalog.row(base)
+        if row is None or (path and base in SCRIPT_NAMES and is_script_path(name) and path not in scene.copies):
+            yield from self.unknown(invocation, name, base, path, argv, sure, origin)
+            return
+        yield from self.row(row, invocation, base, name if path else "", argv, sure, origin)
+
+    def row(
+        self, row: Program, invocation: Invocation, base: str, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
+        """Effects of a described program."""
+        call = make_call(row, base, argv, invocation, certainty=sure, origin=origin, path=path)
+        if "nohelp" not in row.style and asks_for_help(call):
+            return
+        if row.harmless and holds(row.harmless, call):
+            return
+        yield from apply_row(row, call, self.scene)
+        if row.describe is not None:
+            yield from row.describe(call, self.scene)
+
+    def written(self, invocation: Invocation, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+        """A file that the same text wrote is run: its text is followed when it is known."""
+        from .scripts import run_file
+
+        call = make_call(UNKNOWN, posixpath.basename(path), argv, invocation, certainty=sure, origin=origin, path=path)
+        yield from run_file(call, self.scene, path, argv)
+
+    def unknown(
+        self,
+        invocation: Invocation,
+        name: str,
+        base: str,
+        path: str,
+        argv: tuple[Field, ...],
+        sure: Certainty,
+        origin: tuple[str, ...],
+    ) -> Iterator[Effect]:
+        """A program nobody described: that it runs, the secrets it is given by name, and a complete inner command it may pass on."""
+        call = make_call(UNKNOWN, base, argv, invocation, certainty=sure, origin=origin, path=name if path else "")
+        if path and is_script_path(name):
+            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path))
+        else:
+            yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
+        yield from flow.named_secrets(call, self.scene)
+        for index, field in enumerate(argv[:4]):
+            inner = field.text
+            if inner in INNER and len(argv) > index + 2 - (inner != "rm"):
+                nested = self.command(invocation, argv[index:], weakest(sure, Certainty.POSSIBLE), (*origin, base))
+                yield from (effect for effect in nested if effect.kind in PASSED_ON)
+                break
+
+
+def asks_for_help(call: Call) -> bool:
+    """Whether the call only prints its help or version."""
+    if "--help" in call.flags or "--version" in call.flags:
+        return True
+    return len(call.argv) == 1 and call.argv[0].text in ("-h", "-help", "-V", "-version")
+
+
+def is_script_path(name: str) -> bool:
+    """Whether a path names a project's own script: relative, or absolute outside the folders that hold programs."""
+    folder = posixpath.basename(posixpath.dirname(name))
+    return folder not in PROGRAM_FOLDERS
+
+
+__all__ = ["Describe", "asks_for_help", "literal"]

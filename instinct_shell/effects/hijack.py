@@ -1,0 +1,151 @@
+"""Variables that make other programs run code or skip the guard: `LD_PRELOAD`, `BASH_ENV`, `PROMPT_COMMAND`, `GIT_SSH_COMMAND`, `INSTINCT_*` ...
+
+A variable whose value is a command is followed like a nested shell text, so `GIT_EDITOR=true` and `PAGER=cat` stay silent.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Invocation, Known
+from .call import Call, Program, Scene, fold, inside
+from .options import make_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .command import Describe
+
+# Loads or runs what it names, whatever the program.
+LOADERS = frozenset(
+    "LD_PRELOAD LD_AUDIT LD_PROFILE GCONV_PATH BASH_ENV ENV PYTHONSTARTUP PYTHONBREAKPOINT PERL5DB PERL5OPT RUBYOPT "
+    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS NODE_OPTIONS SHELLOPTS BASHOPTS PS4 PS0 SUDO_ASKPASS SSH_ASKPASS GIT_ASKPASS "
+    "GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_EXEC_PATH DYLD_INSERT_LIBRARIES OPENSSL_CONF OPENSSL_ENGINES TAR_OPTIONS RIPGREP_CONFIG_PATH "
+    "npm_config_script_shell npm_config_shell PYTHONHOME PIP_CONFIG_FILE LESSKEY LESSKEYIN VIMINIT EXINIT".split()
+)
+# Their value is a command that some program runs through a shell.
+COMMANDS = frozenset(
+    "PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER EDITOR VISUAL PAGER MANPAGER FCEDIT "
+    "LESSOPEN LESSCLOSE BROWSER RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR SYSTEMD_EDITOR SYSTEMD_PAGER HGEDITOR KUBE_EDITOR RUSTC_WRAPPER "
+    "RUSTC_WORKSPACE_WRAPPER BAT_PAGER DELTA_PAGER AWS_PAGER GH_PAGER GH_EDITOR PSQL_PAGER PSQL_EDITOR EXEC_WRAPPER".split()
+)
+# Ordinary values of loaders.
+_PLAIN = {
+    "NODE_OPTIONS": lambda value: not any(flag in value for flag in ("--require", "-r ", "--import", "--loader", "--experimental-loader", "-r=")),
+    "JAVA_TOOL_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
+    "_JAVA_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
+    "JDK_JAVA_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
+    "RUBYOPT": lambda value: "-r" not in value and "-e" not in value,
+    "PERL5OPT": lambda value: "-M" not in value and "-e" not in value and "-d" not in value,
+    "PS4": lambda value: "$(" not in value and "`" not in value,
+    "PS0": lambda value: "$(" not in value and "`" not in value,
+    "ENV": lambda value: "/" not in value,  # `ENV=production` is an application's setting; sh would need a path
+    "PYTHONBREAKPOINT": lambda value: value in ("0", "ipdb.set_trace", "pdb.set_trace", "pudb.set_trace"),
+    "BASH_ENV": lambda value: value == "/dev/null",
+}
+_DECLARERS = frozenset("export declare typeset readonly local".split())
+_ASSIGN = Program((), style="raw")
+_CONVENTIONAL = frozenset("bin .bin sbin shims Scripts".split())
+
+
+def assignments(invocation: Invocation, describe: Describe, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    """`env.hijack` effects of the assignments in front of a command, and of export and its like."""
+    pairs = list(invocation.assignments)
+    name = invocation.words[0].text if invocation.words else None
+    if name in _DECLARERS or name == "env":
+        pairs += _declared(invocation.words[1:])
+    unset = [word.text or "" for word in invocation.words[1:]] if name == "unset" else []
+    if not pairs and not unset:
+        return
+    call = make_call(_ASSIGN, name or "", (), invocation, certainty=sure, origin=origin)
+    for variable, value in pairs:
+        yield from hijacks(variable, value, call, describe.scene)
+    for variable in unset:
+        if variable.startswith("INSTINCT_"):
+            yield _hijack(call, variable, "")
+
+
+def _declared(words: tuple[Field, ...]) -> list[tuple[str, Field]]:
+    found = []
+    for word in words:
+        text = word.text
+        name, equals, value = (text if text is not None else word.prefix).partition("=")
+        if not equals:
+            continue
+        found.append((name.rstrip("+"), word.replace(values=(value,)) if text is not None else word.replace(prefix=value)))
+    return found
+
+
+def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """What setting one variable to this value may make other programs do."""
+    text = value.text
+    if variable.startswith("INSTINCT_"):
+        yield _hijack(call, variable, text or value.prefix)
+    elif variable in LOADERS:
+        plain = _PLAIN.get(variable)
+        if text != "" and (text is None or plain is None or not plain(text)):
+            yield _hijack(call, variable, text if text is not None else value.prefix)
+    elif variable in COMMANDS:
+        yield from _command(variable, value, call, scene)
+    elif variable == "PATH":
+        yield from _path(value, call, scene)
+    elif variable == "LD_LIBRARY_PATH" and text != "" and call.invocation.words and _is_system_tool(call):
+        yield _hijack(call, variable, text if text is not None else value.prefix)
+    elif variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS", "BASH_FUNC_")):
+        yield from _git_config(variable, value, call, scene)
+
+
+def _hijack(call: Call, variable: str, value: str) -> Effect:
+    return call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, variable), variable=variable, value=value[:200])
+
+
+def _command(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    text = value.text
+    if text is None:
+        # "$EDITOR" kept from the surroundings is no new code; a value out of a file or the network is.
+        if value.known is Known.DYNAMIC and any(origin.kind in ("command", "file", "opaque") for origin in value.origins):
+            yield _hijack(call, variable, value.prefix)
+        return
+    text = text.lstrip("|-").replace("%s", "").strip()
+    if not text:
+        return
+    if variable == "PROMPT_COMMAND":
+        yield _hijack(call, variable, text)
+    yield from scene.nested_shell(text, call, via=variable)
+
+
+def _path(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """A folder put into PATH whose programs anybody may have written: relative, in /tmp, or of the workspace and no conventional bin folder."""
+    for text in value.values or ((value.prefix,) if value.prefix else ()):
+        for folder in text.split(":"):
+            cwd = call.invocation.cwd.text
+            if not folder or (not folder.startswith("/") and cwd is None):
+                continue
+            path = fold(folder if folder.startswith("/") else f"{cwd}/{folder}")
+            shadowing = any(posixpath.dirname(known) == path for known in (*scene.files, *scene.copies, *scene.links))
+            writable = inside(path, scene.workspace) or inside(path, "/tmp") or inside(path, "/dev/shm")
+            if shadowing or (writable and posixpath.basename(path) not in _CONVENTIONAL):
+                yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "PATH"), variable="PATH", value=path, shadowing="1" if shadowing else "")
+
+
+def _is_system_tool(call: Call) -> bool:
+    from .catalog import MODULES
+
+    name = call.invocation.words[0].text or ""
+    return "/" not in name and MODULES.get(name) in ("files", "readers", "git", "system", "processes", "wrappers", "shells", "archives")
+
+
+def _git_config(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """Git configuration by variables: the key that runs code is what counts."""
+    text = (value.text if value.text is not None else value.prefix).lower()
+    if variable.startswith("BASH_FUNC_"):
+        yield _hijack(call, variable, text)
+    elif variable.startswith("GIT_CONFIG_VALUE_"):
+        return
+    elif any(key in text for key in ("command", "hookspath", "fsmonitor", "pager", "editor", "helper", "alias.", "program", "textconv", "filter.", "diff.", "merge.")):
+        yield _hijack(call, variable, text)
+
+
+__all__ = ["Scene", "assignments", "hijacks"]
