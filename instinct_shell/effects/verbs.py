@@ -6,15 +6,9 @@ verb's own.
 
 from __future__ import annotations
 
-from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..model.effect import Effect, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Known
-from .call import Call, path_targets
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 class Split(Value):
     """words: operands in order (verbs first). flags: options without a value. values: (option, its argument). rest: what stood after `--`."""
@@ -127,30 +121,6 @@ def shown(field: Field | None) -> str:
 def possible(field: Field | None) -> tuple[str, ...]:
     """Every value the field may have; empty when it is unknown."""
     return field.values if field is not None else ()
-
-
-def weaker(one: Certainty, other: Certainty) -> Certainty:
-    """The less sure of two certainties."""
-    order = (Certainty.CERTAIN, Certainty.POSSIBLE, Certainty.UNKNOWN)
-    return max(one, other, key=order.index)
-
-
-_DYNAMIC_CLASS = {
-    EffectKind.FILE_READ: "reader",
-    EffectKind.FILE_DELETE: "delete",
-    EffectKind.FILE_MOVE: "delete",
-    EffectKind.FILE_EXECUTE: "command",
-}
-
-
-def reach(call: Call, kind: EffectKind, field: Field, *, cwd: Field | None = None, **attributes: str) -> Iterator[Effect]:
-    """This kind of effect on every path the word may name."""
-    for target, sure in path_targets(field, cwd or call.invocation.cwd):
-        dynamic = _DYNAMIC_CLASS.get(kind, "write") if target.dynamic else ""
-        bound = "1" if target.dynamic and any(origin.kind == "mktemp" for origin in field.origins) else ""
-        unset = ",".join(field.unset)
-        extra = {"dynamic": dynamic, "bound": bound, "unset": unset, **attributes}
-        yield call.effect(kind, target, certainty=weaker(call.certainty, sure), **extra)
 
 
 def with_attributes(effect: Effect, **attributes: str) -> Effect:

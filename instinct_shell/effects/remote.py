@@ -1,0 +1,283 @@
+"""Other machines by name: ssh, scp, sftp, ftp, rsync's remote side, and raw sockets (nc, socat, telnet).
+
+What a remote command does is described as if it ran here, with `remote=<host>` on each effect; `ssh localhost` is here. A socket that is
+tied to a shell is a reverse shell (`net.remote_exec reverse=1`), whichever end listens.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known, literal
+from .call import Call, Program, Scene
+from .hosts import address_attributes, host_of, host_target, is_local
+from .roles import file_effects
+from .verbs import shown, with_attributes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+REMOTE_CWD = Field(Known.DYNAMIC, reason="directory on another machine")
+_SHELL_OPTIONS = re.compile(r"^(proxycommand|localcommand|knownhostscommand)[\s=]+(.*)", re.I | re.S)
+_HARMLESS_PROXY = re.compile(r"^(?:none|(?:\S*/)?(?:ssh|nc|ncat|connect|cloudflared|aws|gcloud|corkscrew|socat)\b[^;&|`$(]*)$", re.I)
+
+
+def nested_remote(text: str, call: Call, scene: Scene, host: str, via: str) -> Iterator[Effect]:
+    """Effects of shell text on another machine; on this one when the host is local."""
+    if is_local(host):
+        yield from scene.nested_shell(text, call, via=via)
+        return
+    for effect in scene.nested_shell(text, call, cwd=REMOTE_CWD, via=via):
+        yield with_attributes(effect, remote=host or "unknown")
+
+
+def ssh_option(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """`-o ProxyCommand=..` and its kin run a command on this machine; plain jumps through ssh or nc are how they are meant."""
+    text = field.text
+    if text is None:
+        return
+    match = _SHELL_OPTIONS.match(text.strip())
+    if match is None or _HARMLESS_PROXY.match(match[2].strip()):
+        return
+    command = re.sub(r"%[hprnuLlTtdiCk%]", "x", match[2])
+    yield from scene.nested_shell(command, call, via=f"{call.name} -o {match[1]}")
+
+
+_SSH_OPTIONS = "-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w"
+
+
+def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
+    """ssh HOST [COMMAND]: words of the command are joined by blanks, as ssh does."""
+    if call.has("-V", "-Q", "-G") or not call.operands:
+        return
+    for field in (f for o, f in call.values if o == "-o"):
+        yield from ssh_option(field, call, scene)
+    log = call.value("-E")
+    if log is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_APPEND, log)
+    if call.value("-O") is not None:
+        return
+    for option in ("-L", "-D", "-R"):
+        forward = call.value(option)
+        if forward is not None:
+            yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, shown(forward)), remote="1" if option == "-R" else "", via="ssh")
+    where = host_target(call.operands[0])
+    host = where.text
+    words = call.operands[1:]
+    stdin = call.invocation.stdin
+    attributes = address_attributes(host)
+    if not words and call.has("-N", "-f") and call.has("-N"):
+        yield call.effect(EffectKind.NET_CONNECT, where, via="ssh", **attributes)
+        return
+    command = " ".join(shown(word) for word in words)
+    upload = "stdin" if stdin.kind in ("pipe", "file") else ""
+    yield call.effect(EffectKind.NET_REMOTE_EXEC, where, via="ssh", command=command[:80], upload=upload, **attributes)
+    if words:
+        text = joined(words)
+        if text is not None:
+            yield from nested_remote(text, call, scene, host, f"ssh {host}")
+        elif is_local(host):
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="part of the remote command is not known", source="variable", dynamic="interpreter")
+    elif stdin.kind in ("text", "pipe", "file"):
+        from .output import stdin_text
+
+        text = stdin_text(call.invocation, scene)
+        if text is not None:
+            yield from nested_remote(text, call, scene, host, f"ssh {host}")
+        else:
+            yield call.effect(EffectKind.CODE_OPAQUE, reason="the remote shell reads its commands from elsewhere", source="stdin", remote=host)
+
+
+def joined(words: tuple[Field, ...]) -> str | None:
+    """The words joined by blanks when each has one value; a set gives its first value only when all values are one word."""
+    texts = [word.text for word in words]
+    return " ".join(text for text in texts if text is not None) if None not in texts else None
+
+
+# ---------------------------------------------------------------- copies
+
+
+def remote_place(field: Field) -> tuple[str, str] | None:
+    """(host, path) of a word such as `user@host:path`, `rsync://host/path`, `scp://host/path`; None for a local path."""
+    text = field.text if field.text is not None else field.values[0] if field.values else field.prefix
+    if re.match(r"(?:rsync|scp|sftp|ssh|ftp)://", text):
+        rest = text.split("://", 1)[1]
+        return host_of(text), "/" + rest.partition("/")[2]
+    head = text.split("/", 1)[0]
+    if ":" not in head or text.startswith(("/", "./", "../")):
+        return None
+    host, _, path = text.partition(":")
+    return host_of(host), path.lstrip(":")
+
+
+def transfer(call: Call, scene: Scene, sources: tuple[Field, ...], destination: Field) -> Iterator[Effect]:
+    """A copy between machines: local sources that leave are read and uploaded, remote ones are fetched into a local place."""
+    place = remote_place(destination)
+    for source in sources:
+        origin = remote_place(source)
+        if origin is not None:
+            yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, origin[0]), via=call.name, **address_attributes(origin[0]))
+        else:
+            recursive = "1" if call.has("-r", "-a", "--archive", "--recursive", "-R") else ""
+            yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1", recursive=recursive)
+    if place is not None:
+        host, path = place
+        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host), upload="file", via=call.name, to=path, **address_attributes(host))
+        if is_local(host):
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(path or "."))
+    else:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination)
+
+
+def scp(call: Call, scene: Scene) -> Iterator[Effect]:
+    """scp [options] SOURCE... DESTINATION."""
+    for option, field in call.values:
+        if option == "-o":
+            yield from ssh_option(field, call, scene)
+        elif option == "-S":
+            yield from scene.nested_argv((field,), call, via="scp -S")
+    if len(call.operands) > 1:
+        yield from transfer(call, scene, call.operands[:-1], call.operands[-1])
+
+
+def sftp(call: Call, scene: Scene) -> Iterator[Effect]:
+    """sftp and ftp: a dialogue on stdin or in a batch file, as far as it can be read."""
+    if not call.operands:
+        return
+    host = host_target(call.operands[0])
+    yield call.effect(EffectKind.NET_CONNECT, host, via=call.name, **address_attributes(host.text))
+    batch = call.value("-b")
+    text: str | None = None
+    if batch is not None and batch.text != "-":
+        found = tuple(file_effects(call, scene, EffectKind.FILE_READ, batch))
+        yield from found
+        text = scene.files.get(found[0].target.text) if found else None
+    elif call.invocation.stdin.kind in ("text", "pipe", "file"):
+        from .output import stdin_text
+
+        text = stdin_text(call.invocation, scene)
+    else:
+        return
+    if text is None:
+        yield call.effect(EffectKind.CODE_OPAQUE, reason=f"the {call.name} dialogue cannot be read", source="stdin")
+        return
+    yield from dialogue(text, call, scene, host)
+
+
+def dialogue(text: str, call: Call, scene: Scene, host: Target) -> Iterator[Effect]:
+    """The commands of a file transfer dialogue, one a line."""
+    for line in text.splitlines():
+        line = line.strip().lstrip("-@")
+        if line.startswith("!"):
+            yield from scene.nested_shell(line[1:], call, via=call.name)
+            continue
+        words = line.split()
+        verb, names = (words[0].lower(), [word for word in words[1:] if not word.startswith("-")]) if words else ("", [])
+        if verb in ("put", "mput", "reput", "send", "append", "mirror") and names:
+            for name in names if verb == "mput" else names[:1]:
+                yield from file_effects(call, scene, EffectKind.FILE_READ, literal(name), source_of_copy="1")
+            yield call.effect(EffectKind.NET_UPLOAD, host, upload="file", via=call.name)
+        elif verb in ("get", "mget", "reget", "recv") and names:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(names[1] if len(names) > 1 and verb != "mget" else names[0].rsplit("/", 1)[-1]))
+        elif verb in ("rm", "rmdir", "delete", "mdelete", "del", "mrm"):
+            yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, names[0] if names else ""), remote=host.text or "unknown")
+
+
+def lftp(call: Call, scene: Scene) -> Iterator[Effect]:
+    """lftp -c/-e 'commands'."""
+    host = host_target(call.operands[0]) if call.operands else Target(TargetKind.HOST, "")
+    yield call.effect(EffectKind.NET_CONNECT, host, via="lftp", **address_attributes(host.text))
+    for option in ("-c", "-e"):
+        field = call.value(option)
+        if field is not None:
+            yield from dialogue(shown(field).replace(";", "\n").replace("mirror -R", "put"), call, scene, host)
+
+
+# ---------------------------------------------------------------- sockets
+
+
+def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
+    """nc, ncat, netcat: -e/-c tie a program to the socket; -z only looks; what stdin holds is sent."""
+    program = call.value("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
+    listens = call.has("-l", "--listen", "-L", "-k", "--keep-open")
+    where = host_target(call.operands[0]) if call.operands and not listens else Target(TargetKind.HOST, "")
+    port = shown(call.operands[-1]) if call.operands else shown(call.value("-p", "--source-port"))
+    if program is not None:
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via="nc", command=shown(program)[:80], port=port)
+        return
+    if listens:
+        yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=port)
+        return
+    if call.has("-z"):
+        return
+    if where.text.endswith((".sock", ".socket")) and call.has("-U", "--unixsock"):
+        if where.text.endswith(("docker.sock", "podman.sock", "containerd.sock")):
+            yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, where.text), tool="docker-socket")
+        return
+    stdin = call.invocation.stdin.kind
+    kind = EffectKind.NET_UPLOAD if stdin in ("pipe", "text", "file") else EffectKind.NET_CONNECT
+    yield call.effect(kind, where, upload="stdin" if kind is EffectKind.NET_UPLOAD else "", via="nc", port=port, **address_attributes(where.text))
+
+
+def socat(call: Call, scene: Scene) -> Iterator[Effect]:
+    """socat ADDRESS ADDRESS: what the two ends tie together."""
+    ends = [shown(word) for word in call.operands[:2]]
+    kinds = [end.partition(":")[0].partition(",")[0].upper() for end in ends]
+    runs = [end.partition(":")[2] for end, kind in zip(ends, kinds, strict=True) if kind in ("EXEC", "SYSTEM", "SHELL")]
+    nets = [(end, kind) for end, kind in zip(ends, kinds, strict=True) if re.match(r"(TCP|UDP|SSL|OPENSSL|SCTP|SOCKS|PROXY|VSOCK)", kind)]
+    for end, kind in nets:
+        rest = end.partition(":")[2].split(",", 1)[0]
+        if runs:
+            yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, host_of(rest)), reverse="1", via="socat", command=runs[0][:80])
+        elif "LISTEN" in kind or kind.endswith("-L"):
+            yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=rest)
+        else:
+            sends = call.invocation.stdin.kind in ("pipe", "text", "file") and any(k in ("-", "STDIO", "STDIN") for k in kinds)
+            reads = [e.partition(":")[2].split(",", 1)[0] for e, k in zip(ends, kinds, strict=True) if k in ("FILE", "OPEN", "GOPEN")]
+            for name in reads:
+                yield from file_effects(call, scene, EffectKind.FILE_READ, literal(name), source_of_copy="1")
+            kind_of = EffectKind.NET_UPLOAD if sends or reads or "-u" in call.flags else EffectKind.NET_CONNECT
+            upload = "file" if reads else "stdin" if kind_of is EffectKind.NET_UPLOAD else ""
+            yield call.effect(kind_of, Target(TargetKind.HOST, host_of(rest)), via="socat", upload=upload, **address_attributes(host_of(rest)))
+    if runs and not nets:
+        for text in runs:
+            yield from scene.nested_shell(re.split(r",(?=[a-z]+(?:[,=]|$))", text)[0], call, via="socat")
+    for end, kind in zip(ends, kinds, strict=True):
+        name = end.partition(":")[2].split(",", 1)[0]
+        if kind in ("CREATE", "CREAT") or (kind in ("OPEN", "GOPEN", "FILE") and not nets):
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(name))
+        elif kind.startswith("UNIX") and name.endswith(("docker.sock", "podman.sock", "containerd.sock")):
+            yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, name), tool="docker-socket")
+
+
+def telnet(call: Call, scene: Scene) -> Iterator[Effect]:
+    """telnet HOST [PORT]."""
+    if call.operands:
+        where = host_target(call.operands[0])
+        sends = call.invocation.stdin.kind in ("pipe", "text", "file")
+        kind = EffectKind.NET_UPLOAD if sends else EffectKind.NET_CONNECT
+        yield call.effect(kind, where, via=call.name, upload="stdin" if sends else "", **address_attributes(where.text))
+
+
+def copy_id(call: Call, scene: Scene) -> Iterator[Effect]:
+    """ssh-copy-id lets a key log in on another machine."""
+    if call.operands:
+        where = host_target(call.operands[0])
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, via="ssh-copy-id", **address_attributes(where.text))
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(("ssh", "autossh", "mosh", "dbclient", "slogin"), _SSH_OPTIONS, describe=ssh, style="stop", summary="runs a command on another machine"),
+    Program(("scp", "pscp"), "-c -D -F -i -J -l -o -P -S -X", describe=scp, summary="copies files between machines"),
+    Program(("sftp", "psftp"), "-B -b -c -D -F -i -J -l -o -P -R -S -s -X", describe=sftp, summary="file transfer dialogue"),
+    Program(("ftp", "tftp", "ncftp"), "-P -s -T", describe=sftp, summary="file transfer dialogue"),
+    Program(("lftp",), "-c -e -u -p -f", describe=lftp, summary="file transfer by commands"),
+    Program(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd"), "-c -e --exec --sh-exec --lua-exec -g -G -i -I -m -M -O -o -p --source-port -q -s "
+            "-T -V -w -W -X -x --proxy --proxy-type -d --idle-timeout", describe=netcat, longs="--listen --keep-open --unixsock", summary="raw sockets"),
+    Program(("socat",), "-T -t -L -W -lf -b -s -S", describe=socat, summary="ties two byte streams together"),
+    Program(("telnet", "rlogin", "rsh"), "-l -b -e -n", describe=telnet, summary="dialogue with another machine"),
+    Program(("ssh-copy-id",), "-i -p -o -F -t", describe=copy_id, summary="installs a key on another machine"),
+    Program(("ssh-keyscan",), style="raw", summary="prints public host keys"),
+)  # fmt: skip
