@@ -52,7 +52,7 @@ class Pipeline:
         profile: Profile,
         parser: Parser,
         instincts: tuple[Instinct, ...],
-        situation: Callable[[Intent, bool], Situation],
+        situation: Callable[[Intent, tuple[Effect, ...]], Situation],
         facts: Callable[[Situation], FactSource],
         audit: AuditLog,
         clock: Clock,
@@ -89,8 +89,8 @@ class Pipeline:
             parsed, evaluation, effects = self._read(intent)
         except IntentError as error:
             verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
-            return Judgement(intent, run, verdict, self._situation(intent, False), elapsed_us=self._clock.monotonic_us() - start, refused=True)
-        situation = self._situation(intent, needs_books(intent, effects))
+            return Judgement(intent, run, verdict, self._situation(intent, ()), elapsed_us=self._clock.monotonic_us() - start, refused=True)
+        situation = self._situation(intent, effects)
         verdict, facts = self._tiers(intent, effects, situation, parsed)
         elapsed = self._clock.monotonic_us() - start
         return Judgement(
@@ -111,11 +111,11 @@ class Pipeline:
         check_text(intent.content)
         parsed = self._parser.parse(intent.content)
         surroundings = Surroundings(intent.cwd, self._home(intent), intent.env, intent.argv0, intent.positional)
-        derivation = derive(parsed, surroundings, self._parser.parse, workspace=self._situation(intent, False).workspace)
+        derivation = derive(parsed, surroundings, self._parser.parse, workspace=self._situation(intent, ()).workspace)
         return parsed, derivation.evaluation, derivation.effects
 
     def _home(self, intent: Intent) -> str:
-        return dict(intent.env).get("HOME") or self._situation(intent, False).home
+        return dict(intent.env).get("HOME") or self._situation(intent, ()).home
 
     def _tiers(self, intent: Intent, effects: tuple[Effect, ...], situation: Situation, parsed: Parsed | None) -> tuple[Verdict, Facts]:
         """Steps 6 to 8. A deny ends the judging after its tier; an ask goes on, so that a later deny is seen."""
@@ -245,11 +245,6 @@ def questions(
             if question not in answered:
                 wanted[question] = None
     return list(wanted)
-
-
-def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:
-    """Whether judging this needs the ledger: only what spends does."""
-    return intent.type is IntentType.API_CALL or any(effect.kind in {EffectKind.API_CALL, EffectKind.SPEND_COMMIT} for effect in effects)
 
 
 def cost_micros(effects: Iterable[Effect]) -> int:

@@ -1,0 +1,85 @@
+"""What this process stands on: whose account, which environment commands see, which paths are the guard's own, which processes the agent's."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.profile import Profile
+
+
+class Person:
+    """Whose account this is. `home` is what commands will take for `~`; `homes` adds the account's own, which no variable can hide."""
+
+    __slots__ = ("home", "homes", "name", "uid")
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        import pwd
+
+        self.uid = os.getuid()
+        try:
+            entry = pwd.getpwuid(self.uid)
+            self.name, account = entry.pw_name, entry.pw_dir
+        except KeyError:  # an account without an entry, as in containers
+            self.name, account = str(self.uid), ""
+        named = environ.get("HOME", "")
+        self.home = named if named.startswith("/") else account or "/nonexistent"
+        self.homes = tuple(dict.fromkeys(home for home in (self.home, account) if home))
+
+
+def visible_environment(environ: Mapping[str, str], profile: Profile) -> dict[str, str]:
+    """The variables that a command sees: those the profile's allow-list names and its deny-list does not. Judged and run with the same ones."""
+    return {
+        name: value
+        for name, value in environ.items()
+        if any(_fits(name, pattern) for pattern in profile.env_allow) and not any(_fits(name, pattern) for pattern in profile.env_deny)
+    }
+
+
+def _fits(name: str, pattern: str) -> bool:
+    """Whether a variable's name fits a pattern with any number of `*`. Hand-made: fnmatch would import re on the hot path."""
+    first, *rest = pattern.split("*")
+    if not rest:
+        return name == pattern
+    if not name.startswith(first):
+        return False
+    position = len(first)
+    for piece in rest[:-1]:
+        position = name.find(piece, position)
+        if position < 0:
+            return False
+        position += len(piece)
+    return len(name) - position >= len(rest[-1]) and name.endswith(rest[-1])
+
+
+def guard_paths(state: str, person: Person) -> tuple[str, ...]:
+    """What no judged command may ever write: our package, launchers, interpreter, profiles, configuration and state, as real paths."""
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    top = os.path.dirname(package)
+    found = [package, state, *(os.path.join(home, ".config", "instinct-shell") for home in person.homes)]
+    if os.path.isfile(os.path.join(top, "bin", "launch.py")):  # a checkout: what its launchers use
+        found += [os.path.join(top, name) for name in ("bin", "profiles", ".venv")]
+    found.append(os.path.realpath(sys.executable))
+    # The interpreter's library, unless it is the system's, which nobody but root writes and no jail makes writable.
+    library = os.path.dirname(os.path.realpath(os.__file__))
+    if not library.startswith("/usr/lib/"):
+        found.append(library)
+    return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
+
+
+def ancestors() -> tuple[int, ...]:
+    """The process ids above this one, nearest first: the agent and what started it. Empty where /proc does not say."""
+    found: list[int] = []
+    pid = os.getppid()
+    while pid > 1 and len(found) < 64:
+        found.append(pid)
+        try:
+            with open(f"/proc/{pid}/stat", "rb") as file:
+                pid = int(file.read(4096).rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+    return tuple(found)

@@ -1,0 +1,245 @@
+"""The composition root: who, where and under which profile, and the adapters for it. The only file that knows them all.
+
+A `Guard` is what front doors hold. Everything costly in it (ledger, grants, jail) is made by need, since each command starts us cold.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from .errors import GuardExposedError, IntentError, UsageError
+from .execution.host import Person, guard_paths, visible_environment
+from .execution.workspace import choose_workspace
+from .model.intent import Intent, IntentType
+from .model.situation import Situation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .engine.judgement import Judgement, Outcome
+    from .instincts.base import Instinct
+    from .model.effect import Effect
+    from .model.jailspec import JailSpec
+    from .model.ports import FactSource, GrantStore, Jail, Ledger
+    from .model.profile import Profile
+    from .pipeline import Pipeline
+    from .storage.audit import AuditTrail
+
+FACT_DEADLINE_MS = 400
+TYPES = {str(kind): kind for kind in IntentType}
+
+
+class SystemClock:
+    """The machine's clocks."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        return time.time()
+
+    def monotonic_us(self) -> int:
+        """Microseconds on a clock that only moves forward."""
+        return time.monotonic_ns() // 1000
+
+
+def state_dir() -> str:
+    """The state directory of the person who runs this process, made when it is missing. Raises StorageError when it cannot be trusted."""
+    from .storage.state import state_directory
+
+    return state_directory(os.environ, Person(os.environ).home, os.getuid())
+
+
+def audit_trail() -> AuditTrail:
+    """The person's audit trail."""
+    from .storage.audit import AuditTrail
+
+    return AuditTrail(state_dir())
+
+
+def open_guard(
+    *, profile: str = "", workspace: str = "", session: str = "", cwd: str = "", overlay: Mapping[str, str] | None = None, one_shot: bool = True
+) -> Guard:
+    """A guard for this process's surroundings. Raises UsageError, ProfileError and StorageError; each says how to mend it.
+
+    profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
+    would run, default here. overlay: variables that the command would see beside this process's own.
+    """
+    try:
+        cwd = cwd or os.getcwd()
+    except OSError as error:
+        raise UsageError("the current directory is gone", hint="cd to a folder that exists") from error
+    if not os.path.isdir(cwd):
+        raise UsageError(f"`{cwd}` is not a directory", hint="name a folder that exists with --cwd")
+    environ = {**os.environ, **(overlay or {})}
+    person = Person(environ)
+    state = state_dir()
+    session = session or os.environ.get("INSTINCT_SESSION", "")
+    place = choose_workspace(workspace, os.environ, cwd, person.homes)
+    if session:
+        from .storage.sessions import fixed_workspace
+
+        place = fixed_workspace(state, session, place, asked=bool(workspace))
+    from .storage.profiles import ProfileStore
+
+    overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
+    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot)
+
+
+class Guard:
+    """One profile, one workspace, one session: makes intents, judges them, runs them."""
+
+    def __init__(
+        self,
+        profile: Profile,
+        workspace: str,
+        session: str,
+        person: Person,
+        state: str,
+        cwd: str,
+        environ: Mapping[str, str],
+        *,
+        one_shot: bool = True,
+        extra: tuple[Instinct, ...] = (),
+    ) -> None:
+        self.profile = profile
+        self.workspace = workspace
+        self.session = session
+        self.person = person
+        self.state = state
+        self.cwd = cwd
+        self.one_shot = one_shot
+        self.environ = visible_environment(environ, profile)
+        self._extra = extra
+        self._pipeline: Pipeline | None = None
+
+    # ------------------------------------------------------------ intents
+
+    def shell_intent(self, text: str, *, door: str, argv0: str = "bash", positional: tuple[str, ...] = ()) -> Intent:
+        """A shell command in this guard's folder and environment. Raises IntentError."""
+        return Intent(
+            IntentType.SHELL_COMMAND, text, cwd=self.cwd, env=tuple(sorted(self.environ.items())), argv0=argv0, positional=positional,
+            session=self.session, door=door,
+        )  # fmt: skip
+
+    def intent_from(self, line: Mapping[str, object], *, door: str) -> Intent:
+        """The intent of a JSON object as `check --batch` and the API take it. Raises IntentError naming the key."""
+        kind = TYPES.get(str(line.get("type")))
+        if kind is None:
+            raise IntentError(f"type `{line.get('type')}` is unknown", hint="one of: " + ", ".join(TYPES))
+        words = {name: _text(line, name) for name in ("content", "target", "cwd", "argv0", "session", "agent")}
+        if kind is IntentType.SHELL_COMMAND and "content" not in line:
+            raise IntentError("a shell_command needs `content`", hint='for example {"type": "shell_command", "content": "git status"}')
+        if str(kind).startswith("file_") and not words["target"]:
+            raise IntentError(f"a {kind} needs `target`, the path", hint="give an absolute path")
+        env, metadata = _mapping(line, "env"), _mapping(line, "metadata")
+        if not all(isinstance(value, str) for value in env.values()):
+            raise IntentError("`env` must map names to strings")
+        visible = {name: str(value) for name, value in env.items()} if "env" in line else self.environ
+        positional = line.get("positional", ())
+        if not isinstance(positional, list | tuple) or not all(isinstance(word, str) for word in positional):
+            raise IntentError("`positional` must be a list of strings")
+        return Intent(
+            kind, words["content"], words["target"], words["cwd"] or self.cwd, tuple(sorted(visible.items())), tuple(sorted(metadata.items())),
+            words["argv0"] or "bash", tuple(positional), words["session"] or self.session, words["agent"], door,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------ what front doors do with them
+
+    def judge(self, intent: Intent) -> Judgement:
+        """Decide; nothing is written down and nothing runs."""
+        return self.pipeline.judge(intent)
+
+    def check(self, intent: Intent) -> Judgement:
+        """Decide and write it down; nothing runs."""
+        return self.pipeline.check(intent)
+
+    def preview(self, intent: Intent) -> Outcome:
+        """What `run` would answer, without running anything."""
+        from .engine.judgement import Outcome
+
+        return Outcome(self.pipeline.check(intent))
+
+    def run(self, intent: Intent) -> Outcome:
+        """Decide, and run what is allowed in the jail."""
+        if intent.type is not IntentType.SHELL_COMMAND:
+            raise UsageError(f"a {intent.type} is judged here, not run", hint="use check, and do it yourself when it is allowed")
+        return self.pipeline.run(intent)
+
+    # ------------------------------------------------------------ the adapters, each made by need
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The steps, wired to this machine."""
+        if self._pipeline is None:
+            from .execution.parsers import WorkerParser
+            from .instincts.registry import BUILTIN
+            from .pipeline import Pipeline
+            from .storage.audit import AuditTrail, new_run
+
+            self._pipeline = Pipeline(
+                profile=self.profile,
+                parser=WorkerParser(),
+                instincts=(*BUILTIN, *self._extra),
+                situation=self._situation,
+                facts=self._facts,
+                audit=AuditTrail(self.state),
+                clock=SystemClock(),
+                new_id=new_run,
+                grants=self._grants,
+                ledger=self._ledger,
+                confine=self._confine,
+                jail=self._jail,
+            )
+        return self._pipeline
+
+    def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
+        home = dict(intent.env).get("HOME", "")
+        return Situation(
+            now=time.time(),
+            home=home if home.startswith("/") else self.person.home,
+            user=self.person.name,
+            uid=self.person.uid,
+            workspace=self.workspace,
+            guard_paths=guard_paths(self.state, self.person),
+        )
+
+    def _facts(self, situation: Situation) -> FactSource:
+        from .execution.facts import HostFacts
+
+        return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS)
+
+    def _ledger(self) -> Ledger:
+        from .storage.ledger import LedgerStore
+
+        return LedgerStore(self.state)
+
+    def _grants(self) -> GrantStore:
+        from .storage.grants import GrantBook
+
+        return GrantBook(self.state)
+
+    def _confine(self, judgement: Judgement) -> JailSpec:
+        """Step 10: effects and profile to a jail, with our own files held read-only inside it (docs/decisions/0004)."""
+        from .engine.confine import confine
+
+        return confine(judgement.intent, judgement.effects, self.profile, judgement.situation)
+
+    def _jail(self) -> Jail:
+        from .execution.launcher import Launcher
+
+        return Launcher()
+
+
+def _text(line: Mapping[str, object], name: str) -> str:
+    value = line.get(name, "")
+    if not isinstance(value, str):
+        raise IntentError(f"`{name}` must be a string")
+    return value
+
+
+def _mapping(line: Mapping[str, object], name: str) -> Mapping[str, object]:
+    value = line.get(name, {})
+    if not isinstance(value, dict):
+        raise IntentError(f"`{name}` must be an object")
+    return value
