@@ -1,0 +1,130 @@
+"""From resolved plain tables to a `Profile` value, its digest, and the `[[rule]]` tables."""
+
+from __future__ import annotations
+
+from ..errors import ProfileError
+from ..model.effect import EffectKind
+from ..model.jailspec import JailLevel, Limits
+from ..model.profile import Profile, Rule
+from ..model.verdict import DECISIONS
+from .profile_schema import DECISION_WORDS, DYNAMIC, RULE_KEYS, TIERS, money, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+VERSION = "0.1.0"
+
+# Profile field <- flattened key, where nothing else is to be done.
+_FIELDS = {
+    "description": "description", "private_tmp": "jail.private_tmp", "mask_env_files": "jail.mask_env_files",
+    "full_jail_required": "jail.full_required", "writable": "paths.writable", "readable": "paths.readable", "secrets": "paths.secrets",
+    "protected": "paths.protected", "write_protected": "paths.write_protected", "protected_exceptions": "paths.protected_exceptions",
+    "host_executed": "paths.host_executed", "never_write": "paths.never_write", "sole_copies": "paths.sole_copies",
+    "build_output": "paths.build_output", "scope_paths": "scope.paths", "scope_operations": "scope.operations",
+    "allow_programs": "programs.allow", "network": "network.mode", "network_allow": "network.allow",
+    "production_patterns": "names.production", "development_patterns": "names.development", "protected_refs": "git.protected_refs",
+    "git_config_risky": "git.risky_config", "session_ceiling_micros": "spend.session_ceiling", "day_ceiling_micros": "spend.day_ceiling",
+    "month_ceiling_micros": "spend.month_ceiling", "spend_ceiling_micros": "spend.commitment_ceiling", "ask_becomes": "ask.becomes",
+    "durability": "records.durability", "env_allow": "environment.allow", "env_deny": "environment.deny",
+}  # fmt: skip
+_DECISIONS = {
+    "default_effect": "effects.default", "host_executed_decision": "paths.host_executed_decision", "environment_dump": "environment.dump",
+    "package_unknown": "packages.unknown", "package_lookalike": "packages.lookalike", "package_foreign": "packages.foreign",
+    "package_global": "packages.global", "remote_exec_local": "network.local_containers",
+}  # fmt: skip
+
+
+def stamp() -> tuple[object, ...]:
+    """What a cached profile depends on besides its files: the product version and the instincts with their versions."""
+    from ..instincts.registry import BUILTIN
+
+    return (VERSION, tuple(f"{instinct.id}@{instinct.version}" for instinct in BUILTIN))
+
+
+def digest_of(values: Mapping[str, object], caches: object, rules: tuple[tuple[object, ...], ...]) -> str:
+    """sha256 over everything that decides a verdict. The file that a rule came from is left out."""
+    import hashlib
+    import json
+
+    body = {"values": dict(values), "caches": caches, "rules": [rule[:-1] for rule in rules], "stamp": stamp()}
+    return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def build_profile(
+    name: str,
+    digest: str,
+    values: Mapping[str, Any],
+    caches: tuple[tuple[str, str], ...],
+    rules: tuple[tuple[Any, ...], ...],
+    extends: tuple[str, ...],
+) -> Profile:
+    """The value that everything else works with. The tables were checked when they were read."""
+    limits = {key.rpartition(".")[2]: value for key, value in values.items() if key.startswith("jail.limits.")}
+    return Profile(
+        name=name,
+        digest=digest,
+        level=JailLevel(values["jail.level"]),
+        effects=tuple((kind, DECISIONS[values[f"effects.{kind.value}"]]) for kind in EffectKind if f"effects.{kind.value}" in values),
+        dynamic=tuple((kind, DECISIONS[values[f"dynamic.{kind}"]]) for kind in DYNAMIC),
+        dynamic_partial=tuple((kind, DECISIONS[values[f"dynamic_partial.{kind}"]]) for kind in DYNAMIC),
+        limits=Limits(**limits),
+        rules=tuple(Rule(rule[0], DECISIONS[rule[1]], *rule[2:]) for rule in rules),
+        caches=caches,
+        extends=extends,
+        **{field: values[key] for field, key in _FIELDS.items()},
+        **{field: DECISIONS[values[key]] for field, key in _DECISIONS.items()},
+    )
+
+
+def read_rules(value: object, source: str) -> tuple[tuple[object, ...], ...]:
+    """`[[rule]]` tables as tuples in the order of `Rule`'s fields, the decision as a word."""
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise ProfileError(f"{source}: rule: must be an array of tables", hint="write [[rule]]")
+    rules = []
+    for number, table in enumerate(value, 1):
+        where = f"{source}: rule {number}"
+        for key in table:
+            if key not in RULE_KEYS:
+                raise ProfileError(f"{where}: {key}: unknown key{nearest(key, RULE_KEYS)}", hint="base.toml shows a rule with every key")
+        for key in ("id", "decision", "reason"):
+            if not isinstance(table.get(key), str) or not table[key]:
+                raise ProfileError(f"{where}: {key}: missing or not a string", hint="a rule needs id, decision and reason")
+        if table["decision"] not in DECISION_WORDS:
+            raise ProfileError(f"{where}: decision: `{table['decision']}` is not one of allow, ask, deny", hint='write decision = "deny"')
+        tier = table.get("tier", "reflex")
+        if tier not in TIERS:
+            raise ProfileError(f"{where}: tier: `{tier}` is not one of reflex, gate", hint='write tier = "reflex"')
+        lists = [_rule_list(table.get(key, []), where, key) for key in ("effects", "programs", "arguments", "paths")]
+        if not any(lists):
+            raise ProfileError(f"{where}: no condition: it would hold for everything", hint="give effects, programs, arguments or paths")
+        costs = money(table.get("costs", "0"))
+        if costs is None:
+            raise ProfileError(f"{where}: costs: `{table['costs']}` is not an amount", hint='write costs = "0.40"')
+        alternative = table.get("alternative", "")
+        if not isinstance(alternative, str):
+            raise ProfileError(f"{where}: alternative: not a string", hint="give one line of text")
+        _compile(lists[3], where)
+        rules.append((table["id"], table["decision"], table["reason"], alternative, tier, *lists, costs, source))
+    return tuple(rules)
+
+
+def _rule_list(value: object, where: str, key: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(entry, str) and entry for entry in value):
+        raise ProfileError(f"{where}: {key}: not a list of non-empty strings", hint=f'write {key} = ["..."]')
+    return tuple(value)
+
+
+def _compile(paths: tuple[str, ...], where: str) -> None:
+    """Regular expressions are checked when the file is read, not when a command is judged."""
+    import re
+
+    for path in paths:
+        if path.startswith("re:"):
+            try:
+                re.compile(path[3:])
+            except re.error as error:
+                raise ProfileError(
+                    f"{where}: paths: `{path}` is not a regular expression: {error}", hint="mend it or use a path pattern"
+                ) from error
