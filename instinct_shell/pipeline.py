@@ -147,7 +147,7 @@ class Pipeline:
 
     def run(self, intent: Intent) -> Outcome:
         """Decide, and run what is allowed in the jail. What was decided is written down before it starts."""
-        assert self._confine is not None and self._jail is not None  # wiring: a pipeline that runs was given both
+        assert self._confine is not None  # wiring: a pipeline that runs was given it
         judgement = self.judge(intent)
         grant = request = ""
         if judgement.verdict.decision is Decision.ASK:

@@ -75,9 +75,9 @@ def _report(error: BaseException) -> str:
     from ..model.version import VERSION
 
     try:
-        from ..storage.state import state_directory
+        from ..wiring import state_dir
 
-        folder = os.path.join(state_directory(), "reports")
+        folder = os.path.join(state_dir(), "reports")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
         # The command line may hold secrets: only the program's own frames and versions go in.

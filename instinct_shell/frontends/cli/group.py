@@ -52,8 +52,8 @@ def run_click(arguments: list[str]) -> int:
         click.echo(error.format_message(), err=True)
         return UsageError.exit_status
     except click.UsageError as error:
-        where = f" (see `{error.ctx.command_path} --help`)" if error.ctx is not None else ""
-        raise UsageError(error.format_message().rstrip(".").lower() if error.ctx is None else error.format_message(), hint=f"check the command line{where}") from error
+        command = error.ctx.command_path if error.ctx is not None else "instinct"
+        raise UsageError(error.format_message().rstrip("."), hint=f"see `{command} --help`") from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.ClickException as error:
