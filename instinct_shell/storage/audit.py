@@ -268,12 +268,24 @@ class _Open:
             head, self._slot = found
             return head
         if not data and not os.path.exists(self.path(1)):
-            return self.save(Head()) if self._writable else Head()  # before any segment, so that a lost head is never taken for a new trail
+            return self._begin() if self._writable else Head()
         raise StorageError(f"the audit trail's head `{self._head_path}` is lost or damaged", hint=LOOK)
 
-    def save(self, head: Head, *, durable: bool = False) -> Head:
+    def _begin(self) -> Head:
+        """The first head, in both slots. It is there before any segment is, so that a lost head is never taken for a new trail."""
         try:
-            os.pwrite(self._head, pack(head), self._slot)
+            self.save(Head())
+            return self.save(Head())
+        except StorageError:
+            os.ftruncate(self._head, 0)
+            raise
+
+    def save(self, head: Head, *, durable: bool = False) -> Head:
+        data = pack(head)
+        try:
+            done = 0
+            while done < SLOT:  # a full disk answers with a short write first, with its reason at the next try
+                done += os.pwrite(self._head, data[done:], self._slot + done)
             if durable:
                 os.fdatasync(self._head)
         except OSError as error:
