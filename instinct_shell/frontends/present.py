@@ -18,8 +18,7 @@ if TYPE_CHECKING:
     from ..model.verdict import Finding
 
 FINDING_CHARACTERS = 400
-FINDINGS_SHOWN = 1
-NO_APPROVAL = "not possible here: no approval passphrase is set; a person can run the command in a terminal of their own"
+NO_APPROVAL = "no passphrase is set, so nobody can approve here; a person can run it in their own terminal"
 
 
 class Style:
@@ -68,23 +67,19 @@ def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
         return ""
     asked = verdict.decision is Decision.ASK
     head = f"asked by {finding.instinct} ({verdict.tier}), and nobody approved:" if asked else f"denied by {finding.instinct} ({verdict.tier}):"
-    room = FINDING_CHARACTERS
-    tail: list[tuple[str, str]] = []
-    if finding.alternative:
-        tail.append(("instead", style.clean(finding.alternative)))
+    approve = ""
     if asked:
-        way = f"a person can allow exactly this once: instinct approve {request} (15 minutes)" if request else NO_APPROVAL
-        tail.append(("approve", way))
-    # The reason may fill what the other lines leave, and never less than a third: an endless path must not push out the way forward.
-    used = sum(len(label) + len(text) + 5 for label, text in tail) + len(head) + 11
-    reason = clip(style.clean(finding.reason), max(room - used, room // 3))
-    lines = [f"{style.paint('instinct:', '1;31' if not asked else '1;33')} {head} {reason}"]
-    left = room - len(head) - len(reason) - 12
-    for label, text in tail:
-        shown = clip(text, max(left - len(label) - 5, 60))
-        left -= len(label) + len(shown) + 5
-        lines.append(f"  {style.paint(label + ':', '1')} {shown}")
-    return "\n".join(lines[:5]) + "\n"
+        approve = f"a person can allow exactly this once: instinct approve {request} (15 minutes)" if request else NO_APPROVAL
+    # Reason and alternative share what the fixed words leave; an endless path in one must not push out the other.
+    room = FINDING_CHARACTERS - len(f"instinct: {head} \n  instead: \n  approve: {approve}\n")
+    reason, alternative = style.clean(finding.reason), style.clean(finding.alternative)
+    reason = clip(reason, max(room - len(alternative), room * 3 // 5))
+    lines = [f"{style.paint('instinct:', '1;33' if asked else '1;31')} {head} {reason}"]
+    if alternative:
+        lines.append(f"  {style.paint('instead:', '1')} {clip(alternative, room - len(reason))}")
+    if approve:
+        lines.append(f"  {style.paint('approve:', '1')} {approve}")
+    return "\n".join(lines) + "\n"
 
 
 def failure(message: str, hint: str, style: Style) -> str:

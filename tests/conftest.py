@@ -1,0 +1,48 @@
+"""Fixtures that every test may use. The rule for all of them: nothing outside a test's own temporary folder is touched."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+TOP = Path(__file__).resolve().parent.parent
+CORPORA = TOP.parent / "shared" / "corpora"
+
+
+@pytest.fixture(autouse=True)
+def _own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test has a state directory of its own, and none of the caller's choices reach it."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+    for name in [name for name in os.environ if name.startswith("INSTINCT_") and name != "INSTINCT_JAIL_MUST_WORK"]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """A small git repository with one commit."""
+    folder = tmp_path / "app"
+    folder.mkdir()
+    (folder / "README.md").write_text("# app\n", encoding="utf-8")
+    (folder / ".gitignore").write_text("build/\n", encoding="utf-8")
+    for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
+        subprocess.run(["git", "-C", str(folder), *GIT_IDENTITY, *words], check=True, env=git_environment(), stdin=subprocess.DEVNULL)
+    return folder
+
+
+GIT_IDENTITY = ["-c", "user.name=t", "-c", "user.email=t@example.net", "-c", "commit.gpgsign=false"]
+
+
+def git_environment() -> dict[str, str]:
+    """The environment in which tests call git: no configuration of the machine or the person."""
+    return {**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+@pytest.fixture
+def corpora() -> Path:
+    """The folder of command corpora beside the checkout; the test is skipped, loudly, when it is not there."""
+    if not CORPORA.is_dir():
+        pytest.skip(f"no corpora at {CORPORA}: a checkout of the project alone does not have them")
+    return CORPORA
