@@ -1,0 +1,52 @@
+"""Which variables commands see, and which paths are the guard's own."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+
+import pytest
+from hypothesis import given, strategies as st
+
+from instinct_shell.execution.host import Person, _fits, ancestors, guard_paths, visible_environment
+from instinct_shell.model.jailspec import JailLevel
+from instinct_shell.model.profile import Profile
+
+PROFILE = Profile("test", "0", JailLevel.FULL, env_allow=("PATH", "LC_*", "MY_*"), env_deny=("*_TOKEN", "*SECRET*"))
+
+
+def test_the_environment_is_an_allow_list() -> None:
+    environ = {"PATH": "/bin", "LC_ALL": "C", "MY_TOKEN": "t", "MY_SECRET_X": "s", "OTHER": "o", "MY_HOUSE": "h"}
+    assert visible_environment(environ, PROFILE) == {"PATH": "/bin", "LC_ALL": "C", "MY_HOUSE": "h"}
+
+
+def test_an_empty_allow_list_allows_nothing() -> None:
+    assert visible_environment({"PATH": "/bin"}, PROFILE.replace(env_allow=())) == {}
+
+
+@given(st.text("AB_", max_size=8), st.text("AB_*", max_size=6))
+def test_name_patterns_mean_what_globs_mean(name: str, pattern: str) -> None:
+    assert _fits(name, pattern) == fnmatch.fnmatchcase(name, pattern)
+
+
+def test_the_home_of_the_account_cannot_be_hidden_by_a_variable() -> None:
+    account = Person({}).home
+    person = Person({"HOME": "/somewhere/else"})
+    assert person.home == "/somewhere/else"
+    assert person.homes == ("/somewhere/else", account)
+    assert Person({"HOME": "relative"}).home == account
+
+
+def test_guard_paths_hold_package_state_and_interpreter() -> None:
+    paths = guard_paths("/state/instinct-shell", Person({}))
+    package = os.path.dirname(os.path.realpath(__import__("instinct_shell").__file__))
+    assert package in paths
+    assert "/state/instinct-shell" in paths
+    assert any(path.endswith(".config/instinct-shell") for path in paths)
+    assert all(path.startswith("/") for path in paths)
+
+
+def test_ancestors_begin_with_the_parent() -> None:
+    if os.getppid() <= 1:
+        pytest.skip("the parent is the first process here")
+    assert ancestors()[0] == os.getppid()
