@@ -324,3 +324,8 @@ def _overlap(one: Ranges, two: Ranges) -> bool:
     if two is _ANY:
         return bool(one)
     return any(a <= d and c <= b for a, b in one for c, d in two)
+
+
+def escape(text: str) -> str:
+    """The glob that matches exactly this text."""
+    return "".join("\\" + c if c in "*?[]\\!()|+@" else c for c in text)

@@ -13,6 +13,7 @@ from ..model.effect import Effect, EffectKind, TargetKind
 from ..model.profile import Profile
 from ..model.situation import Situation
 from . import globs
+from .base import shown
 from .patterns import PathSet, examples
 
 TYPE_CHECKING = False
@@ -43,7 +44,8 @@ class Ground:
         self.writable = self._fill(profile.writable)
         self.scratch = tuple(folder for folder in self.writable if folder != self.workspace)
         exceptions = self._fill(profile.protected_exceptions)
-        self._secrets = PathSet(self._fill(profile.secrets), exceptions)
+        secrets = self._fill(profile.secrets)
+        self._secrets = PathSet((text for text in secrets if not PathSet((text,)).find(self.workspace)), exceptions)
         self._protected = PathSet(profile.protected, exceptions)
         self._lockfiles = PathSet(profile.write_protected, exceptions)
         self._host = PathSet(self._fill(profile.host_executed))
@@ -67,6 +69,19 @@ class Ground:
         if inside(path, self.workspace) and self.workspace != "/":
             return (path[len(self.workspace) :] or "/",)
         return (path,)
+
+    def shown(self, path: str) -> str:
+        """The path for a message: relative inside the workspace, with `~` inside a home, in backticks."""
+        if path != self.workspace and inside(path, self.workspace):
+            return shown(path[len(self.workspace) :].lstrip("/") or path)
+        home = next((home for home in self.homes if path != home and inside(path, home)), "")
+        return shown("~" + path[len(home) :] if home else path)
+
+    def argument(self, path: str) -> str:
+        """The path as a shell word for a suggested command."""
+        if path != self.workspace and inside(path, self.workspace):
+            path = path[len(self.workspace) :].lstrip("/")
+        return quoted(path)
 
     def in_workspace(self, path: str) -> bool:
         return inside(path, self.workspace)
@@ -118,9 +133,7 @@ class Ground:
     # ------------------------------------------------------------------------------------------------------------- names
 
     def secret(self, path: str) -> str:
-        """The pattern of [paths] secrets that covers the path, or ""."""
-        if self.in_workspace(path) and not any(inside(home, self.workspace) for home in self.homes):
-            return ""
+        """The pattern of [paths] secrets that covers the path, or "". A pattern that would cover the whole workspace is left out."""
         return self._secrets.find(path)
 
     def protected(self, path: str) -> str:
@@ -217,6 +230,13 @@ def _contained(component: str, pattern: str) -> bool:
 def inside(path: str, folder: str) -> bool:
     """Whether path is folder or lies below it (both absolute and folded)."""
     return path == folder or folder == "/" or path.startswith(folder + "/")
+
+
+def quoted(word: str) -> str:
+    """The word as one shell word."""
+    if word and all(c.isascii() and (c.isalnum() or c in "@%+=:,./-_") for c in word):
+        return word
+    return "'" + word.replace("'", "'\\''") + "'"
 
 
 _grounds: dict[tuple[object, ...], Ground] = {}

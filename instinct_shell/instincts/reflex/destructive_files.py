@@ -1,0 +1,189 @@
+"""Losses of files: the part of destructive-operation that knows places. Each function returns (decision, reason, alternative) or None."""
+
+from __future__ import annotations
+
+import posixpath
+
+from ...model.effect import Effect, EffectKind, TargetKind
+from ...model.verdict import Decision
+from .. import globs
+from ..base import shown
+from ..ground import CHANGES, LOSSES, Ground, inside, is_pattern, path_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Said = tuple[Decision, str, str]
+
+_VERBS = {
+    EffectKind.FILE_DELETE: "deletes",
+    EffectKind.FILE_MOVE: "moves away",
+    EffectKind.FILE_WRITE: "overwrites",
+    EffectKind.FILE_APPEND: "appends to",
+    EffectKind.FILE_METADATA: "changes permissions or ownership of",
+    EffectKind.FILE_LINK: "makes a link at",
+    EffectKind.FILE_CREATE: "creates",
+}
+_INSIDE = "name a path inside the workspace, such as `rm -rf ./build`"
+_WRITE_INSIDE = "write inside the workspace, such as `mkdir -p build`, or under /tmp"
+_ORIGINS_ELSEWHERE = ("docker", "podman", "kubectl", "ssh", "nerdctl", "lxc")
+
+
+def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail_level: str) -> Said | None:
+    """What a file effect would lose."""
+    if effect.target.kind not in (TargetKind.PATH, TargetKind.PATTERN):
+        return None
+    if effect.target.dynamic:
+        return _dynamic(effect, ground, jail_level)
+    if is_pattern(effect):
+        return _pattern(effect, ground)
+    path = path_of(effect)
+    if not path or effect.kind is EffectKind.FILE_CREATE:
+        return _created(effect, path, ground) if path else None
+    if effect.kind in LOSSES:
+        return _loss(effect, path, earlier, ground)
+    return _change(effect, path, ground)
+
+
+def _created(effect: Effect, path: str, ground: Ground) -> Said | None:
+    """Creating destroys nothing, but nothing belongs into a device, `/proc`, `/sys` or the repository's own store."""
+    if ground.is_sink(path) or not path.startswith(("/dev/", "/proc/", "/sys/")) or ground.in_scope(path):
+        return None
+    return Decision.DENY, f"writes to {shown(path)}, {ground.place(path)}", _WRITE_INSIDE
+
+
+def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground) -> Said | None:
+    verb = _VERBS[effect.kind]
+    covered = ground.covers_scope(path)
+    chosen = effect.get("filter")
+    if covered:
+        if path == ground.workspace and effect.has("sweep") and chosen and not globs.wild(chosen):
+            return None  # `find . -name '*.pyc' -delete` chooses by name
+        if path == ground.workspace and effect.has("empty"):
+            return None  # only empty folders go
+        what = f"everything in {covered}" if effect.has("sweep") else covered
+        if path == ground.workspace and effect.kind is EffectKind.FILE_DELETE:
+            return Decision.DENY, f"{verb} {what} ({shown(path)}), the repository included", _INSIDE
+        return Decision.DENY, f"{verb} {what} ({shown(path)})", _INSIDE
+    if not ground.in_scope(path):
+        unset = effect.get("unset")
+        why = f"; `${unset}` is not set, which leaves this path" if unset else ""
+        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}{why}", _INSIDE
+    if ground.is_repository(path):
+        return Decision.DENY, f"{verb} the repository's own data ({ground.shown(path)})", "undo with git itself, such as `git status` and `git stash push`"
+    if path in ground.scratch and not ground.in_workspace(path):
+        return Decision.ASK, f"{verb} everything in {shown(path)}, where other programs keep files too", "name one folder of your own, such as `rm -rf /tmp/app-test`"
+    if not ground.in_workspace(path):
+        return None
+    if effect.has("shred") or effect.program == "shred":
+        if ground.sole_copy(path):
+            return Decision.DENY, f"shreds {ground.shown(path)}, which usually exists once", f"keep a copy: `cp {ground.argument(path)} build/`"
+        return None
+    if effect.kind is EffectKind.FILE_DELETE:
+        if ground.sole_copy(path) and not effect.has("created"):
+            return Decision.ASK, f"deletes {ground.shown(path)}, which usually exists once", f"move it aside: `mv {ground.argument(path)} build/`"
+        moved = _moved_into(path, earlier, ground)
+        if moved:
+            return Decision.ASK, f"deletes {ground.shown(path)} after {moved} was moved into it", f"look first: `ls -A {ground.argument(path)}`"
+    return None
+
+
+def _change(effect: Effect, path: str, ground: Ground) -> Said | None:
+    """Overwriting, appending, links and permissions."""
+    verb = _VERBS[effect.kind]
+    if ground.is_sink(path):
+        return None
+    if not ground.in_scope(path):
+        if effect.kind is EffectKind.FILE_LINK and not effect.has("force") and ground.place(path) == "outside the workspace":
+            return None  # a new name somewhere else: scope-validation asks
+        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
+    if ground.is_repository(path) and effect.kind is not EffectKind.FILE_METADATA:
+        return Decision.DENY, f"{verb} the repository's own data ({ground.shown(path)})", "let git write it, such as `git status`"
+    return None
+
+
+def _pattern(effect: Effect, ground: Ground) -> Said | None:
+    """A shell glob, before the disk is asked: does it sweep the workspace, reach the repository, or leave the scope?"""
+    if effect.kind not in CHANGES:
+        return None
+    glob, verb = effect.target.text, _VERBS[effect.kind]
+    folder = ground.sweeps(glob)
+    prefix = globs.literal_prefix(glob)
+    stem = prefix if prefix.endswith("/") else posixpath.dirname(prefix)
+    stem = stem.rstrip("/") or "/"
+    if effect.kind in LOSSES:
+        if folder and ground.covers_scope(folder):
+            if effect.kind is EffectKind.FILE_DELETE or folder != ground.workspace:
+                return Decision.DENY, f"{verb} everything in {ground.covers_scope(folder)} ({shown(glob)})", _INSIDE
+        if folder and folder in ground.scratch:
+            return Decision.ASK, f"{verb} everything in {shown(folder)}, where other programs keep files too", "name one folder of your own, such as `rm -rf /tmp/app-test`"
+    if not ground.in_scope(stem) and not (ground.in_scope(stem + "/x") and stem != "/"):
+        if effect.kind is EffectKind.FILE_CREATE:
+            return None
+        return Decision.DENY, f"{verb} {shown(glob)}, {ground.place(stem)}", _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE
+    if effect.kind in LOSSES and ground.in_workspace(stem) and _reaches_repository(glob, ground):
+        return Decision.DENY, f"{verb} the repository's own data by {shown(glob)}", _INSIDE
+    if effect.kind is EffectKind.FILE_DELETE and ground.in_workspace(stem) and not ground.rebuildable(stem + "/x"):
+        sole = next((pattern for pattern in ground.profile.sole_copies if _same_end(glob, pattern)), "")
+        if sole:
+            return Decision.ASK, f"deletes {ground.shown(glob)}, data that usually exists once", "look first with `ls -la`, and move it into build"
+    return None
+
+
+def _reaches_repository(glob: str, ground: Ground) -> bool:
+    depth = len(globs.components(globs.escape(ground.workspace)))
+    parts = globs.components(glob)
+    return len(parts) == depth + 1 and parts[depth].startswith((".", "[.", "\\.")) and globs.shell_automaton(parts[depth]).accepts(".git")
+
+
+def _same_end(glob: str, pattern: str) -> bool:
+    """Whether the glob's ending is the sole-copy pattern's (`*.sqlite`)."""
+    return pattern.startswith("*.") and "*" not in pattern[1:] and globs.literal_runs(glob)[-1].endswith(pattern[1:])
+
+
+def _moved_into(path: str, earlier: tuple[Effect, ...], ground: Ground) -> str:
+    """What was moved (not copied) below this path earlier in the same line, unless a build makes it again."""
+    moves = [effect for effect in earlier if effect.kind is EffectKind.FILE_MOVE and not effect.target.dynamic]
+    for move in moves:
+        if ground.rebuildable(move.target.text):
+            continue
+        landed = [e for e in earlier if e.span == move.span and e.program == move.program and e.kind in (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE)]
+        if any(inside(e.target.text, path) for e in landed if e.target.text):
+            return ground.shown(move.target.text)
+    return ""
+
+
+def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
+    """A path that is only known when the command runs: bound, held by a literal prefix, or decided by the profile's table."""
+    prefix, why = effect.target.text, effect.target.dynamic
+    if effect.has("bound") and (not prefix or ground.in_scope(prefix.rstrip("/") or "/")):
+        return None
+    verb = _VERBS[effect.kind]
+    folder = prefix if prefix.endswith("/") else posixpath.dirname(prefix) if prefix else ""
+    folder = folder.rstrip("/") or ("/" if prefix else "")
+    instead = "bind the path first, such as `rm -rf ./build`, or look at it: `ls -la`"
+    if prefix and not _can_be_in_scope(prefix, ground):
+        if ground.is_sink(prefix):
+            return None
+        if effect.kind is EffectKind.FILE_CREATE and ground.place(folder) == "outside the workspace":
+            return None
+        return Decision.DENY, f"{verb} a path that begins with {shown(prefix)}, {ground.place(folder)}", _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE
+    if effect.kind in LOSSES:
+        below = ground.in_scope(folder) and folder not in ground.writable
+        named = folder in ground.writable and len(prefix) > len(folder) + 1
+        if below or named:
+            return None
+        if prefix and folder not in ground.writable:
+            return Decision.DENY, f"{verb} whatever follows {shown(prefix)}, which may be {ground.covers_scope(folder) or ground.place(folder)}", _INSIDE
+        decision = ground.profile.dynamic_decision("delete", jail_level)
+    elif prefix and ground.in_scope(folder):
+        return None
+    else:
+        decision = ground.profile.dynamic_decision("write", jail_level)
+    if decision is Decision.ALLOW:
+        return None
+    return decision, f"{verb} a path that is only known when it runs ({why})", instead
+
+
+def _can_be_in_scope(prefix: str, ground: Ground) -> bool:
+    """Whether some completion of the prefix lies in the scope."""
+    return any(inside(prefix.rstrip("/") or "/", folder) or folder.startswith(prefix) for folder in ground.writable)

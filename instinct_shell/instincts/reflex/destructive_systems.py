@@ -1,0 +1,60 @@
+"""Losses in databases, clusters, clouds and the system itself: the part of destructive-operation that is one table of kinds."""
+
+from __future__ import annotations
+
+from ...model.effect import Effect, EffectKind
+from ...model.profile import Profile
+from ...model.verdict import Decision
+from ..base import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Said = tuple[Decision, str, str]
+
+# Kind -> (what it does, what to do instead). Commands in backticks are allowed by every profile that knows the tool.
+_KINDS: dict[EffectKind, tuple[str, str]] = {
+    EffectKind.DB_DROP: ("drops or empties", "look first, and let a person drop it after a dump"),
+    EffectKind.DB_DELETE_UNSCOPED: ("changes or deletes every row of", "name the rows with a WHERE clause, and count them first"),
+    EffectKind.INFRA_DESTROY: ("destroys", "show what would go before anything goes"),
+    EffectKind.SYSTEM_POWER: ("turns the machine off or restarts it:", "leave that to a person"),
+    EffectKind.SYSTEM_MOUNT: ("changes disks or mounts:", "look at them: `lsblk`"),
+    EffectKind.SYSTEM_USER: ("changes users or groups:", "look at them: `id`"),
+    EffectKind.SYSTEM_FIREWALL: ("changes the firewall:", "leave that to a person"),
+}
+_INSTEAD = {
+    "terraform": "`terraform plan -destroy`", "tofu": "`tofu plan -destroy`", "pulumi": "`pulumi preview`", "kubectl": "`kubectl get all`", "helm": "`helm list`", "docker": "`docker ps -a`", "aws": "`aws sts get-caller-identity`",
+    "gh": "`gh repo view`", "restic": "`restic snapshots`",
+}  # fmt: skip
+# What takes a service away, against what only starts it again.
+_STOPPING = frozenset(("stop", "disable", "mask", "kill", "isolate", "halt", "poweroff", "reboot", "emergency", "rescue", "remove", "unload", "bootout", "delete"))
+_REMOVING = frozenset(("remove", "clear", "delete", "r"))
+_THROWAWAY = (":memory:", "/tmp/", "/dev/shm/")
+
+
+def judge_system(effect: Effect, profile: Profile) -> Said | None:
+    """What an effect outside files and git would lose."""
+    kind = effect.kind
+    if kind is EffectKind.SYSTEM_SERVICE and effect.get("action") in _STOPPING:
+        return Decision.DENY, f"stops or disables the service {_name(effect)}", "look at it: `systemctl status`"
+    if kind is EffectKind.SYSTEM_SCHEDULE and effect.get("action") in _REMOVING:
+        return Decision.DENY, "removes a whole table of scheduled jobs", "see what is in it: `crontab -l`"
+    known = _KINDS.get(kind)
+    if known is None:
+        return None
+    if kind in (EffectKind.DB_DROP, EffectKind.DB_DELETE_UNSCOPED) and effect.get("engine") == "sqlite" and effect.get("database").startswith(_THROWAWAY):
+        return None
+    decision = profile.effect_decision(kind)
+    if decision is Decision.ALLOW:
+        return None
+    words, instead = known
+    tool = effect.get("tool") or effect.program
+    if kind is EffectKind.INFRA_DESTROY and tool in _INSTEAD:
+        instead = f"show what is there: {_INSTEAD[tool]}"
+    statement = effect.get("statement")
+    detail = f" ({shown(statement)})" if statement else f" ({shown(effect.get('action'))})" if effect.has("action") and effect.get("action") not in _name(effect) else ""
+    return decision, f"{words} {_name(effect)}{detail}", instead
+
+
+def _name(effect: Effect) -> str:
+    name = effect.target.text or effect.get("object") or effect.get("resource") or effect.get("database") or effect.get("action") or effect.get("tool") or effect.program
+    return shown(name) if name else "something"
