@@ -68,7 +68,7 @@ class Request:
             yield call.effect(EffectKind.NET_UPLOAD, target, method=method, upload=how, many=repeated, **address)
         else:
             yield call.effect(EffectKind.NET_CONNECT, target, method=method, many=repeated, **address)
-        yield from spend.request_effects(call, target.text, method, body, dynamic=self.dynamic, many=many)
+        yield from spend.request_effects(call, scene, target.text, method, body, dynamic=self.dynamic, many=many)
 
     def _destroys(self, url: str, method: str, body: str) -> bool:
         if method in ("GET", "HEAD", "OPTIONS"):

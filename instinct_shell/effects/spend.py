@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
-from .call import Call
+from .call import Call, Scene
 from .hosts import host_of
 
 TYPE_CHECKING = False
@@ -94,7 +94,17 @@ def ads_effects(call: Call, place: str, text: str, *, dynamic: bool = False) -> 
         yield call.effect(EffectKind.SPEND_COMMIT, target, unknown="1", provider=provider)
 
 
-def request_effects(call: Call, url: str, method: str, body: str, *, dynamic: bool = False, many: bool = False) -> Iterator[Effect]:
+def repetition(call: Call, scene: Scene) -> dict[str, str]:
+    """many=1 inside a loop, endless=1 as well when a condition of the text never fails (`while :`, `while true`)."""
+    if "loop" not in call.invocation.context:
+        return {}
+    for other in scene.invocations:
+        if "condition" in other.context and other.words and other.words[0].text in (":", "true"):
+            return {"many": "1", "endless": "1"}
+    return {"many": "1"}
+
+
+def request_effects(call: Call, scene: Scene, url: str, method: str, body: str, *, dynamic: bool = False, many: bool = False) -> Iterator[Effect]:
     """What one HTTP request costs or commits to. url may be a literal prefix; body is all text sent that is known."""
     if is_ads(url):
         if method not in ("GET", "HEAD"):
@@ -105,9 +115,9 @@ def request_effects(call: Call, url: str, method: str, body: str, *, dynamic: bo
         if name in host:
             if method in ("GET", "HEAD", "DELETE") and (_FREE_PATHS.search(url) or provider not in ("google-maps",)):
                 return
-            yield call.effect(
-                EffectKind.API_CALL, Target(TargetKind.URL, url), provider=provider, many="1" if many else "", unknown="1", method=method
-            )
+            repeated = {"many": "1"} if many else {}
+            repeated.update(repetition(call, scene))
+            yield call.effect(EffectKind.API_CALL, Target(TargetKind.URL, url), provider=provider, unknown="1", method=method, **repeated)
             return
 
 
