@@ -1,0 +1,64 @@
+"""Privilege: nothing becomes root, or another user, without a person.
+
+*Stops or asks* (as `"system.privilege"` says: ask in dev, deny above) for `sudo`, `doas`, `su`, `pkexec`, `runuser`, `nsenter`, privileged
+containers, the host's container socket handed to a container, and set-uid bits. What runs inside is judged beside it, so `sudo rm -rf /etc`
+is denied for what it deletes.
+
+*Lets pass* `sudo --version`, `sudo -l`, and running as the same user.
+
+*How it was fooled before*: `sudo -E bash -c`, `busybox su`, `docker run --privileged --pid=host`, `-v /var/run/docker.sock`, `chmod u+s`.
+
+*To adjust*: `"system.privilege"` in `[effects]`.
+"""
+
+from __future__ import annotations
+
+from ...model.effect import Effect, EffectKind
+from ...model.verdict import Decision, Tier
+from ..base import BuiltIn, shown
+from ..ground import ground_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.fact import Facts
+    from ...model.intent import Intent
+    from ...model.profile import Profile
+    from ...model.situation import Situation
+    from ...model.verdict import Finding
+
+# Ways to the host's own rights that no question makes safe.
+_ALWAYS = {
+    "setuid": "gives a file the rights of its owner",
+    "privileged": "gives a container the rights of the host",
+    "socket": "hands the host's container socket to a container",
+    "nsenter": "enters the namespaces of the host",
+    "host-pid": "lets a container see and stop the host's processes",
+    "capabilities": "gives a file or container capabilities of root",
+}
+_ROOTS = ("/", "/etc", "/root", "/var", "/usr", "/home", "/proc", "/sys", "/dev", "/boot")
+
+
+class Privilege(BuiltIn):
+    id = "privilege"
+    tier = Tier.REFLEX
+
+    def judge(
+        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
+    ) -> tuple[Finding, ...]:
+        found: list[Finding] = []
+        for effect in effects:
+            if effect.kind is not EffectKind.SYSTEM_PRIVILEGE:
+                continue
+            tool = effect.get("tool") or effect.program
+            always = _ALWAYS.get(tool) or _ALWAYS.get(effect.get("how")) or _ALWAYS.get(effect.get("action"))
+            if always:
+                where = f" ({ground_of(intent, profile, situation).shown(effect.target.text)})" if effect.target.text else ""
+                found.append(self.finding(Decision.DENY, always + where, "do it without the extra rights, inside the workspace", effect=effect))
+                continue
+            if tool == "mount" and effect.target.text in _ROOTS:
+                found.append(self.finding(Decision.DENY, f"mounts the host's {shown(effect.target.text)} into a container", "mount the workspace alone", effect=effect))
+                continue
+            decision = profile.effect_decision(EffectKind.SYSTEM_PRIVILEGE)
+            if decision is not Decision.ALLOW:
+                found.append(self.finding(decision, f"runs with the rights of root or another user ({shown(tool or 'sudo')})", "do it as yourself inside the workspace, or tell the person the command to run", effect=effect))
+        return tuple(found)
