@@ -14,10 +14,25 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     # ---- files, text, archives, editors
     (
         "shells",
-        "bash sh dash zsh ksh ash mksh yash rbash lksh posh fish csh tcsh pdksh oksh osh eval source . trap busybox toybox bind complete compgen "
-        "mapfile readarray enable hash : true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset export declare typeset readonly "
-        "local let read return break continue exit logout wait jobs fg bg disown times ulimit umask type alias unalias help history fc getopts "
-        "shopt caller suspend command_not_found_handle compopt",
+        "bash sh dash zsh ksh ash mksh yash rbash lksh posh fish csh tcsh pdksh oksh osh eval source . trap busybox toybox bind "
+        "complete compgen mapfile readarray enable hash : true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset "
+        "export declare typeset readonly local let read return break continue exit logout wait jobs fg bg disown times ulimit "
+        "umask type alias unalias help history fc getopts shopt caller suspend command_not_found_handle compopt",
+    ),
+    (
+        "files",
+        "rm grm del unlink rmdir shred srm wipe scrub truncate tee sponge pee dd dcfldd dc3dd pv-dd chmod chown chgrp chattr "
+        "chflags setfacl setfattr chcon restorecon semanage-fcontext chacl mkdir touch mktemp tempfile mkfifo mknod fallocate "
+        "split csplit trash trash-put trash-empty gio rmtrash gvfs-trash rename prename file-rename mmv sync fsync",
+    ),
+    (
+        "copies",
+        "cp gcp mv gmv ln link symlink install ginstall rsync",
+    ),
+    (
+        "search",
+        "find gfind bfs xargs gxargs parallel env_parallel sem rush fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep "
+        "pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag ack ack-grep pt",
     ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )

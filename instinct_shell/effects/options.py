@@ -86,9 +86,10 @@ class Split:
 
     def word(self, field: Field) -> None:
         """A word of known values: options where they begin with a dash, an operand for the rest."""
-        dashed = () if field.glob else tuple(value for value in field.values if len(value) > 1 and value[0] == "-")
+        # An option with glob characters (`--include=*.c`) matches no file in practice, so it stays what it is.
+        dashed = tuple(value for value in field.values if len(value) > 1 and value[0] == "-")
         for value in dashed:
-            self.option(value, field)
+            self.option(value.replace("\\", "") if field.glob else value, field.replace(glob=False) if field.glob else field)
         if not dashed:
             self.operand(field)
         elif len(dashed) < len(field.values):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..model.effect import Certainty, Effect, EffectKind, Span, Target, TargetKind
 from ..shell.invocation import Field, Known
 from .call import Call, Program, Scene, path_targets
 
@@ -55,6 +55,11 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
     """`file_effects` with another directory (`tar -C`, `git -C`)."""
     if field.unset and "unset" not in attributes:
         attributes["unset"] = ",".join(field.unset)
+    if field.known is Known.DYNAMIC and not field.prefix and not field.suffix and any(origin.producers for origin in field.origins):
+        listed = list(_listed(call, kind, field, scene, attributes))
+        if listed:
+            yield from listed
+            return
     for target, sure in path_targets(field, cwd, scene.home):
         if target.text in SINKS:
             continue
@@ -68,7 +73,20 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
         yield call.effect(kind, target, certainty=weakest(call.certainty, sure), span=_span(call, field), **extra)
 
 
-def _span(call: Call, field: Field) -> object:
+def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes: dict[str, str]) -> Iterator[Effect]:
+    """The effects of a word that is the output of a listing: `rm $(find . -name '*.pyc')`, `while read f; do rm "$f"; done`."""
+    from .listing import listing_of
+
+    producers = [index for origin in field.origins for index in origin.producers]
+    for found in listing_of(producers, scene) or ():
+        for target in found.targets:
+            if target.dynamic:
+                continue
+            extra = {**attributes, **dict(found.attributes), "sweep": "1", "recursive": "1" if found.deep else "", "filter": found.filter}
+            yield call.effect(kind, target, certainty=weakest(call.certainty, Certainty.POSSIBLE), span=_span(call, field), **extra)
+
+
+def _span(call: Call, field: Field) -> Span:
     # The word's own span when it stands in the judged text, the call's when it comes from nested text.
     return field.span if field.span.end and not call.origin else call.span
 
