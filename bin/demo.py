@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pwd
 import shlex
 import subprocess
 import sys
@@ -71,6 +72,8 @@ class Tour:
             print(f"     {line}")
         held = run.returncode not in {0, 125} and not target.exists()
         print(f"     -> exit status {run.returncode}; the file was {'never made' if not target.exists() else 'MADE'}", flush=True)
+        if target.exists():
+            target.unlink()
         if not held:
             self.failed.append(f"stop {self._stop}: the jail did not hold")
 
@@ -79,9 +82,10 @@ JAIL_ONLY = """
 import sys
 sys.path.insert(0, {top!r})
 from instinct_shell.wiring import open_guard
+from instinct_shell.execution.launcher import Launcher
 guard = open_guard()
-judgement = guard.judge(guard.shell_intent("true", door="demo"))
-result = guard.jail_only(judgement, {text!r})
+spec = guard.confine(guard.judge(guard.shell_intent("touch build.txt", door="demo")))
+result = Launcher().run(spec.replace(argv=(*spec.argv[:spec.argv.index("-c") + 1], {text!r})))
 print("jail level:", result.level, "by", ", ".join(result.layers))
 sys.exit(result.status)
 """
@@ -107,7 +111,7 @@ def main() -> int:
         tour.run("instinct-exec", "--", "ls -l .env", status=0)
 
         tour.stop("The scope is held twice", "A write outside the workspace is stopped by the judge; asked of the jail directly, by the kernel.")
-        outside = Path("/usr/local/instinct-demo.txt") if os.access("/usr/local", os.W_OK) else tour.home.parent / "no" / "outside.txt"
+        outside = Path("/usr/local" if os.access("/usr/local", os.W_OK) else pwd.getpwuid(os.getuid()).pw_dir, "instinct-demo.txt")
         tour.run("instinct-exec", "--", f"echo gotcha > {outside}", status=126, contains="instinct:")
         tour.outside(outside)
 

@@ -188,7 +188,7 @@ class Guard:
                 new_id=new_run,
                 grants=self._grants,
                 ledger=self._ledger,
-                confine=self._confine,
+                confine=self.confine,
                 jail=self._jail,
             )
         return self._pipeline
@@ -219,7 +219,7 @@ class Guard:
 
         return GrantBook(self.state)
 
-    def _confine(self, judgement: Judgement) -> JailSpec:
+    def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail, with our own files held read-only inside it (docs/decisions/0004)."""
         from .engine.confine import confine
 
