@@ -25,6 +25,7 @@ from ..model.record import AuditRecord, RecordKind
 from ..model.refusal import explain
 from ..model.value import Value
 from .chain import SLOT, Head, follows, link, pack, seal, unpack
+from .host import boot_id
 from .lock import lock
 from .redact import Redactor
 from .state import subdirectory
@@ -141,7 +142,7 @@ class AuditTrail:
                 data += line
                 new = new.replace(size=new.size + len(line), count=new.count + 1, hash=digest, last=len(line))
             opened.extend(fd, data, head.size)
-            opened.save(new.replace(boot=_boot_id()))
+            opened.save(new.replace(boot=boot_id()))
             self._written = opened.path(new.segment)
             if not durable:
                 opened.start_writing(fd)
@@ -153,7 +154,7 @@ class AuditTrail:
         """Bring head and segment together. Returns the head to go on from, and notes to write first."""
         size = opened.size(head.segment)
         if size < head.size or not opened.fits(head):
-            if head.boot in ("", _boot_id()):
+            if head.boot in ("", boot_id()):
                 what = "is shorter than its head says" if size < head.size else "was changed in its last line"
                 raise StorageError(f"the audit trail {what} (`{opened.path(head.segment)}`)", hint=LOOK)
             anchor = head.replace(size=size)
@@ -169,7 +170,7 @@ class AuditTrail:
             tail = tail[end + 1 :]
         if not tail:
             return head, ()
-        if b"\n" in tail and head.boot in ("", _boot_id()):
+        if b"\n" in tail and head.boot in ("", boot_id()):
             raise StorageError(f"the end of the audit trail does not chain (`{opened.path(head.segment)}`, byte {head.size})", hint=LOOK)
         name = opened.set_aside(head.segment, head.size, tail)
         body = {"note": "torn tail", "segment": head.segment, "byte": head.size, "bytes": len(tail), "file": name}
@@ -181,7 +182,7 @@ class AuditTrail:
         body: dict[str, object] = {"note": "anchor", "why": why, "segment": head.segment, "sha256": closed, "broken": broken or {}}
         record = AuditRecord(RecordKind.NOTE, "", at, tuple(body.items()))
         line, digest = seal(record, body, head.count + 1, closed)
-        new = Head(head.segment + 1, len(line), head.count + 1, digest, len(line), _boot_id())
+        new = Head(head.segment + 1, len(line), head.count + 1, digest, len(line), boot_id())
         opened.extend(opened.segment(new.segment), line, opened.size(new.segment))
         opened.save(new, durable=True)
         self._sync(opened.path(new.segment))
@@ -370,15 +371,3 @@ def _write_all(fd: int, data: bytes) -> None:
         if not done:
             raise OSError(errno.ENOSPC, "nothing was written")
         view = view[done:]
-
-
-def _boot_id() -> str:
-    """The kernel's boot id; the empty string where there is none (then no loss is ever taken for a power cut)."""
-    try:
-        fd = os.open("/proc/sys/kernel/random/boot_id", os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return ""
-    try:
-        return os.read(fd, 64).decode("ascii", "replace").strip()
-    finally:
-        os.close(fd)
