@@ -1,0 +1,349 @@
+"""Containers: docker, podman, nerdctl and compose.
+
+A container's own files are scratch, but its mounts are the host's, written by a daemon that no jail of ours holds. So `docker run` describes
+the command inside with its paths mapped back through the mounts, and names what opens the host: sockets, devices, privileges, `/`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known, literal
+from .call import Call, Program, Scene, fold, inside
+from .infra import infra
+from .remote import REMOTE_CWD, remote_place
+from .roles import file_effects
+from .verbs import Split, shown, split, thing, with_attributes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_GLOBAL = "-c --context -H --host --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --namespace --address"
+_RUN = (
+    "-a --attach --add-host --annotation --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpus --cpu-shares --cpuset-cpus "
+    "-c --device --device-cgroup-rule --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd "
+    "--health-interval -h --hostname --ip --ipc --isolation -l --label --link --log-driver --log-opt --mac-address -m --memory --memory-swap "
+    "--mount --name --net --network --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish --pull --restart --runtime "
+    "--security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit -u --user --userns --uts -v --volume "
+    "--volume-driver --volumes-from -w --workdir --detach-keys --index --secret --pod"
+)
+_COMPOSE = "-f --file -p --project-name --project-directory --env-file --profile --parallel --progress --ansi"
+_SOCKETS = ("docker.sock", "podman.sock", "containerd.sock", "crio.sock", "dockershim.sock")
+_HOST_FOLDERS = frozenset("/ /etc /root /boot /var /usr /home /proc /sys /dev /lib /bin /sbin /run /var/run /var/lib /var/lib/docker /opt".split())
+_STRONG_CAPS = frozenset("ALL SYS_ADMIN SYS_PTRACE SYS_MODULE DAC_READ_SEARCH DAC_OVERRIDE SYS_RAWIO BPF NET_ADMIN".split())
+_FILES = frozenset(kind for kind in EffectKind if kind.value.startswith("file.") or kind in (EffectKind.CODE_SCRIPT,))
+
+
+def docker(call: Call, scene: Scene) -> Iterator[Effect]:
+    """docker [GROUP] VERB."""
+    top = split(call.argv, _GLOBAL, stop=1)
+    if not top.words or top.has("--help", "-v", "--version"):
+        return
+    verb, argv = top.verb(), top.words[1:]
+    context = shown(top.value("-c", "--context", "-H", "--host", "--connection", "--url"))
+    if verb == "compose":
+        yield from compose(call.replace(argv=argv), scene)
+        return
+    if verb in ("container", "image", "buildx", "builder", "volume", "network", "system", "manifest", "stack", "service", "swarm", "node", "secret",
+                "config", "context", "plugin", "trust", "machine", "pod", "model", "scout"):  # fmt: skip
+        group, inner = verb, split(argv, stop=1)
+        verb, argv = inner.verb(), inner.words[1:]
+        if group not in ("container", "image", "buildx", "builder") or (group, verb) in (("image", "prune"), ("container", "prune"), ("builder", "prune"), ("image", "rm"), ("buildx", "prune"), ("buildx", "rm")):
+            yield from _group(call, group, verb, argv, context)
+            return
+    if any(word.text == "--help" for word in argv):
+        return
+    yield from _verb(call, scene, verb, argv, context)
+
+
+def _verb(call: Call, scene: Scene, verb: str, argv: tuple[Field, ...], context: str) -> Iterator[Effect]:
+    if verb in ("run", "create"):
+        yield from _run(call, scene, argv)
+    elif verb == "exec":
+        words = split(argv, "-e --env --env-file -u --user -w --workdir --detach-keys", stop=1)
+        yield from _inside(call, scene, words.words[:1], words.words[1:], "docker exec", words.has("--privileged"))
+    elif verb in ("build", "bake"):
+        yield from _build(call, scene, argv)
+    elif verb == "push":
+        words = split(argv, "")
+        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(words.words[0] if words.words else None), tool=call.name, context=context)
+    elif verb in ("rm", "kill", "stop", "restart", "pause", "rmi"):
+        yield from _remove(call, verb, split(argv, "-t --time -s --signal --timeout"), context)
+    elif verb == "cp":
+        words = split(argv, "")
+        yield from _copy(call, scene, words.words)
+    elif verb in ("save", "export"):
+        output = split(argv, "-o --output").value("-o", "--output")
+        if output is not None:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
+    elif verb in ("load", "import"):
+        source = split(argv, "-i --input").value("-i", "--input")
+        if source is not None:
+            yield from file_effects(call, scene, EffectKind.FILE_READ, source)
+    elif verb in ("pull", "login", "search"):
+        yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, "container registry"), via=call.name)
+    elif verb == "attach":
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, shown(argv[-1]) if argv else ""), via="docker", local="1")
+    elif verb in ("ps", "images", "logs", "inspect", "top", "stats", "version", "info", "diff", "port", "history", "events", "ls", "wait"):
+        yield infra(call, EffectKind.INFRA_READ, call.name, verb, context=context)
+
+
+def _group(call: Call, group: str, verb: str, argv: tuple[Field, ...], context: str) -> Iterator[Effect]:
+    """docker volume rm, system prune, swarm leave ..."""
+    words = split(argv, "--filter --format -f= --driver -d -o --opt --label --name -c --compose-file --filter")
+    line = f"{group} {verb}"
+    named = words.words[0] if words.words else None
+    if verb in ("ls", "list", "inspect", "ps", "df", "info", "events", "show", "logs", "version", "use", "help", "") and group != "context":
+        yield infra(call, EffectKind.INFRA_READ, call.name, line, named, context=context)
+    elif line in ("image prune", "builder prune", "buildx prune", "image rm", "buildx rm", "container prune", "network prune", "network rm"):
+        if line in ("container prune", "network rm", "network prune") or (line == "image prune" and words.has("-a", "--all")):
+            yield infra(call, EffectKind.INFRA_APPLY, call.name, line, named, context=context)
+    elif (verb in ("rm", "remove", "prune", "leave", "reset", "down") and group not in ("context", "machine")) or line in ("machine rm", "machine reset"):
+        everything = "1" if verb in ("prune", "reset") else ""
+        yield infra(call, EffectKind.INFRA_DESTROY, call.name, line, named, context=context, all=everything, volumes="1" if words.has("--volumes") else "")
+    elif group in ("stack", "service", "swarm", "node", "secret", "config") or line in ("context use", "context rm", "plugin install", "plugin enable"):
+        yield infra(call, EffectKind.INFRA_APPLY, call.name, line, named, context=context)
+    elif verb == "push":
+        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(named), tool=call.name, context=context)
+
+
+def _remove(call: Call, verb: str, words: Split, context: str) -> Iterator[Effect]:
+    """Named containers are one's own scratch; all of them (a listing) are somebody's work."""
+    many = any(word.known is not Known.STATIC for word in words.words) or words.has("-a", "--all")
+    if verb == "rm" and words.has("-v", "--volumes") or (verb == "rm" and many):
+        yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, words.words[0] if words.words else None, context=context, all="1" if many else "")
+    elif verb == "rm" or (many and verb != "rmi") or (many and verb == "rmi"):
+        yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, words.words[0] if words.words else None, context=context, all="1" if many else "", local="1")
+
+
+def _copy(call: Call, scene: Scene, operands: tuple[Field, ...]) -> Iterator[Effect]:
+    if len(operands) < 2:
+        return
+    source, destination = operands[0], operands[1]
+    if remote_place(destination) is not None:
+        if shown(source) != "-":
+            yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1", recursive="1")
+    elif shown(destination) != "-":
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination)
+
+
+def _build(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:
+    words = split(argv, "-t --tag -f --file --build-arg --target --platform --progress --secret --ssh -o --output --cache-from --cache-to --label --network --builder --iidfile --metadata-file --add-host --build-context --set --pull=")
+    for field in words.all("--secret"):
+        for pair in shown(field).split(","):
+            name, _, value = pair.partition("=")
+            if name in ("src", "source") and value:
+                yield from file_effects(call, scene, EffectKind.FILE_READ, literal(value))
+    for field in words.all("-o", "--output"):
+        for pair in shown(field).split(","):
+            name, _, value = pair.partition("=")
+            if name == "dest" or "=" not in pair:
+                yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(value or pair), recursive="1")
+    for field in words.all("--iidfile", "--metadata-file"):
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
+    if words.has("--push"):
+        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(words.value("-t", "--tag")), tool=call.name)
+    file = words.value("-f", "--file")
+    if file is not None and shown(file) != "-":
+        yield from file_effects(call, scene, EffectKind.FILE_READ, file)
+    yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} build"))
+
+
+# ---------------------------------------------------------------- run
+
+
+class Mount:
+    """A host path seen inside the container."""
+
+    __slots__ = ("host", "inner", "readonly")
+
+    def __init__(self, host: Field, inner: str, readonly: bool) -> None:
+        self.host, self.inner, self.readonly = host, inner, readonly
+
+
+def _mounts(words: Split) -> Iterator[Mount]:
+    for field in words.all("-v", "--volume"):
+        yield from _volume(field)
+    for field in words.all("--mount"):
+        pairs = dict(pair.partition("=")[::2] for pair in shown(field).split(","))
+        source = pairs.get("source") or pairs.get("src") or ""
+        if pairs.get("type", "volume") == "bind" and source:
+            inner = pairs.get("target") or pairs.get("destination") or pairs.get("dst") or source
+            yield Mount(literal(source), inner, "readonly" in pairs or "ro" in pairs)
+
+
+def _volume(field: Field) -> Iterator[Mount]:
+    """`host:inner[:options]`; a name without slash is a volume and stays inside docker."""
+    if field.known is Known.DYNAMIC:
+        text = field.prefix + "\0" + field.suffix
+        host, _, rest = text.partition(":")
+        if rest:
+            cut = host.split("\0", 1)
+            inner = Field(Known.DYNAMIC, prefix=cut[0], suffix=cut[1] if len(cut) > 1 else "", reason=field.reason, origins=field.origins, unset=field.unset)
+            yield Mount(inner if "\0" in host else literal(host), rest.split(":", 1)[0], rest.endswith(":ro"))
+        return
+    for value in field.values:
+        host, _, rest = value.partition(":")
+        inner, _, options = rest.partition(":")
+        if rest and (host.startswith(("/", ".", "~")) or "/" in host):
+            yield Mount(literal(host, field.span), inner, "ro" in options.split(","))
+
+
+def _run(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:
+    """docker run: what is opened to the container, then the command in it."""
+    words = split(argv, _RUN, stop=1)
+    image = words.words[:1]
+    yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, shown(image[0]) if image else ""), via=call.name)
+    for what in _privileges(words):
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing(what), tool="docker", action=what)
+    for field in words.all("--env-file"):
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    mounts = tuple(_mounts(words))
+    for mount in mounts:
+        yield from _mounted(call, scene, mount)
+    command = words.words[1:]
+    entry = words.value("--entrypoint")
+    if entry is not None and shown(entry):
+        command = (entry, *command)
+    if not command:
+        return
+    workdir = words.value("-w", "--workdir")
+    cwd = literal(fold(workdir.text)) if workdir is not None and workdir.text and workdir.text.startswith("/") else REMOTE_CWD
+    quiet = call.replace(invocation=call.invocation.replace(cwd=cwd))
+    for effect in scene.nested_argv(command, quiet, cwd=cwd, via="docker run"):
+        mapped = _map_back(effect, mounts, call)
+        if mapped is not None:
+            yield mapped
+
+
+def _privileges(words: Split) -> Iterator[str]:
+    if words.has("--privileged"):
+        yield "--privileged"
+    for option in ("--pid", "--userns", "--ipc", "--uts", "--cgroupns"):
+        if shown(words.value(option)) == "host":
+            yield f"{option}=host"
+    for field in words.all("--cap-add"):
+        if shown(field).upper().removeprefix("CAP_") in _STRONG_CAPS:
+            yield f"--cap-add={shown(field)}"
+    for field in words.all("--device"):
+        if shown(field).startswith(("/dev/sd", "/dev/nvme", "/dev/mem", "/dev/mapper", "/dev/vd", "/dev/xvd", "/dev/dm", "/dev/kmem", "/dev/loop")):
+            yield f"--device={shown(field)}"
+    for field in words.all("--security-opt"):
+        if "unconfined" in shown(field) or shown(field) in ("label=disable", "label:disable"):
+            yield f"--security-opt={shown(field)}"
+
+
+def _mounted(call: Call, scene: Scene, mount: Mount) -> Iterator[Effect]:
+    text = mount.host.text
+    if text is not None and text.endswith(_SOCKETS):
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, text), tool="docker-socket")
+        return
+    host = fold(posixpath.join(call.invocation.cwd.text or "", text)) if text is not None else ""
+    if host in _HOST_FOLDERS or host == scene.home:
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, host), tool="docker", action=f"mount {host}")
+        return
+    if host and (inside(host, scene.workspace) or inside(host, "/tmp")):  # noqa: S108  # a scope, not a file of ours
+        return
+    kind = EffectKind.FILE_READ if mount.readonly else EffectKind.FILE_WRITE
+    for effect in file_effects(call, scene, kind, mount.host, recursive="1", mount="1"):
+        yield effect.replace(certainty=Certainty.POSSIBLE) if effect.certainty is Certainty.CERTAIN else effect
+    if not mount.readonly and host:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, mount.host, recursive="1", mount="1")
+
+
+def _map_back(effect: Effect, mounts: tuple[Mount, ...], call: Call) -> Effect | None:
+    """An effect inside the container as an effect outside; None for what stays in the container's own scratch files."""
+    if effect.kind not in _FILES:
+        return with_attributes(effect, container="1")
+    path = effect.target.text
+    best: Mount | None = None
+    for mount in mounts:
+        inner = fold(mount.inner)
+        if path and inside(path, inner) and (best is None or len(fold(best.inner)) < len(inner)):
+            best = mount
+        elif path and effect.get("recursive") and inside(inner, path) and best is None:
+            best = mount  # everything below a folder that holds the mount
+    if best is None:
+        return None
+    rest = path[len(fold(best.inner).rstrip("/")) :] if inside(path, fold(best.inner)) else ""
+    host = best.host.text if best.host.text is not None else best.host.prefix
+    place = fold(posixpath.join(call.invocation.cwd.text or "/", host) + rest)
+    return with_attributes(effect.replace(target=effect.target.replace(text=place)), container="1")
+
+
+def _inside(call: Call, scene: Scene, where: tuple[Field, ...], command: tuple[Field, ...], via: str, privileged: bool) -> Iterator[Effect]:
+    """A command in a container that stays: its files may be anyone's data."""
+    name = shown(where[0]) if where else ""
+    yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, name), via="docker", local="1", command=" ".join(map(shown, command))[:80])
+    if privileged:
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing("--privileged"), tool="docker", action="exec --privileged")
+    if command:
+        for effect in scene.nested_argv(command, call, cwd=REMOTE_CWD, via=via):
+            yield with_attributes(effect, remote=name or "container", container="1")
+
+
+# ---------------------------------------------------------------- compose
+
+
+def compose(call: Call, scene: Scene) -> Iterator[Effect]:
+    """docker compose VERB: `down` keeps the volumes, `down -v` loses them."""
+    top = split(call.argv, _COMPOSE, stop=1)
+    verb, argv = top.verb(), top.words[1:]
+    if top.has("--help", "-h", "--version", "-v", "--dry-run") or any(word.text in ("--help", "--dry-run") for word in argv):
+        return
+    for field in top.all("--env-file"):
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    words = split(argv, "-t --timeout --rmi --scale --tail --since --until -n --index --pull --format -s= --signal")
+    if verb == "down" and words.has("-v", "--volumes"):
+        yield infra(call, EffectKind.INFRA_DESTROY, "compose", "down --volumes", volumes="1")
+    elif verb == "rm" and words.has("-v", "--volumes"):
+        yield infra(call, EffectKind.INFRA_DESTROY, "compose", "rm --volumes", volumes="1")
+    elif verb == "push" or (verb == "publish"):
+        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(words.words[0] if words.words else "images"), tool="compose")
+    elif verb in ("exec", "run"):
+        inner = split(argv, "-e --env -u --user -w --workdir --index -v --volume -p --publish --name --entrypoint -l --label --env-from-file", stop=1)
+        for mount in _mounts(inner):
+            yield from _mounted(call, scene, mount)
+        yield from _inside(call, scene, inner.words[:1], inner.words[1:], f"compose {verb}", inner.has("--privileged"))
+    elif verb == "cp":
+        yield from _copy(call, scene, words.words)
+    elif verb in ("up", "start", "restart", "build", "create", "watch", "scale", "pull", "stop", "down", "kill", "pause", "unpause", "rm", "attach"):
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"compose {verb}"))
+    elif verb:
+        yield infra(call, EffectKind.INFRA_READ, "compose", verb)
+
+
+def machines(call: Call, scene: Scene) -> Iterator[Effect]:
+    """lxc, incus, virsh, machinectl, VBoxManage: whole machines."""
+    words = split(call.argv, "-c --connect --project -p --format -H -M")
+    verb = words.verb()
+    if verb in ("exec", "shell", "console"):
+        yield from _inside(call, scene, words.words[1:2], words.rest or words.words[2:], f"{call.name} {verb}", False)
+    elif verb in ("delete", "rm", "undefine", "destroy", "vol-delete", "pool-delete", "snapshot-delete", "unregistervm", "remove", "reset", "closemedium"):
+        yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, words.words[1] if len(words.words) > 1 else None)
+    elif verb not in ("list", "ls", "info", "show", "dominfo", "domstate", "dumpxml", "status", "image", "version", "help", "showvminfo", ""):
+        yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, words.words[1] if len(words.words) > 1 else None)
+
+
+def image_tool(call: Call, scene: Scene) -> Iterator[Effect]:
+    """skopeo, crane, oras, cosign, buildah, ctr: images without a daemon."""
+    words = split(call.argv, "-t --tag -f --file --creds --src-creds --dest-creds --authfile -u --username -p --password -n --namespace --key -o")
+    verb = words.verb()
+    last = words.words[-1] if len(words.words) > 1 else None
+    if verb in ("push", "copy", "cp", "sync", "append", "mutate", "attach", "sign", "attest") and not shown(last).startswith(("dir:", "oci:", "docker-archive:", "docker-daemon:", "containers-storage:")):
+        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(last), tool=call.name)
+    elif verb in ("delete", "rm", "remove", "del", "rmi", "prune", "clean"):
+        yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, last)
+    elif verb in ("bud", "build", "run", "pull", "tasks", "exec", "login"):
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} {verb}"))
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(("docker", "podman", "nerdctl", "finch"), style="raw nohelp", describe=docker, summary="containers"),
+    Program(("docker-compose", "podman-compose"), style="raw nohelp", describe=compose, summary="sets of containers"),
+    Program(("lxc", "incus", "virsh", "machinectl", "VBoxManage", "prlctl"), style="raw", describe=machines, summary="containers and virtual machines"),
+    Program(("skopeo", "crane", "oras", "cosign", "buildah", "ctr", "crictl", "regctl", "kaniko"), style="raw", describe=image_tool, summary="container images"),
+    Program(("hadolint", "dive", "trivy", "grype", "syft", "container-diff", "ctop", "lazydocker"), style="raw", summary="looks at images"),
+)  # fmt: skip
