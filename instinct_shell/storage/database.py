@@ -48,7 +48,10 @@ def connect(path: str, migrations: tuple[Migration, ...], *, durable: bool = Fal
             problem = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
             if problem != "ok":
                 raise damaged(path, str(problem))
-            if _version(connection, path, migrations) < len(migrations):
+            version = _version(connection, path, migrations)
+            if not version:  # ours are born with a schema: an empty file was emptied
+                raise damaged(path, "it holds no tables")
+            if version < len(migrations):
                 with exclusive(path):
                     _migrate(connection, migrations)
         except BaseException:

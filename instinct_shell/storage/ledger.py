@@ -46,6 +46,16 @@ class HoldEntry(Value):
     owner_pid: int
 
 
+class Account(Value):
+    """One account, micro-dollars. ceiling: None where nobody set one."""
+
+    scope: str
+    key: str
+    ceiling: int | None
+    committed: int = 0
+    reserved: int = 0
+
+
 class LedgerStore:
     """The ledger of one state directory. Opens nothing before it is used; `clock` gives seconds since the epoch."""
 
@@ -59,27 +69,28 @@ class LedgerStore:
     # ------------------------------------------------------------ looking
 
     def spends(self, session: str, ceilings: Mapping[str, int] | None = None, *, project: str = "", agent: str = "") -> tuple[Spend, ...]:
-        """The accounts a reservation of this session would touch, and its commitments. A ceiling of -1 means that there is none.
+        """The accounts with a ceiling that a reservation of this session would touch. Costs one `lstat` while nothing was ever spent."""
+        accounts = self.accounts(session, ceilings, project=project, agent=agent)
+        return tuple(
+            Spend(account.scope, account.ceiling, account.committed, account.reserved)
+            for account in accounts
+            if account.ceiling is not None and account.scope != "commitment"
+        )
 
-        Costs one `lstat` while nothing was ever spent.
-        """
+    def accounts(
+        self, session: str, ceilings: Mapping[str, int] | None = None, *, project: str = "", agent: str = ""
+    ) -> tuple[Account, ...]:
+        """Every account of this session, its standing commitments last."""
         if not database.exists(self._path):
-            books: dict[tuple[str, str], tuple[int, int]] = {}
-            own: dict[str, int] = {}
-            now = self._clock()
-        else:
-            with database.guarded(self._path):
-                connection = self._open()
-                now = max(self._clock(), self._latest(connection))
-                own = self._own_ceilings(connection)
-                keys = self._accounts(session, project, agent, now)
-                books = {account: self._balance(connection, account) for account in (*keys, ("commitment", session))}
-        limits = _ceilings(ceilings or {}, own)
-        found = []
-        for account in (*self._accounts(session, project, agent, now), ("commitment", session)):
-            committed, reserved = books.get(account, (0, 0))
-            found.append(Spend(account[0], limits.get(account[0], -1), committed, reserved))
-        return tuple(found)
+            limits = _ceilings(ceilings or {}, {})
+            keys = self._accounts(session, project, agent, self._clock())
+            return tuple(Account(scope, key, limits.get(scope)) for scope, key in (*keys, ("commitment", session)))
+        with database.guarded(self._path):
+            connection = self._open()
+            limits = _ceilings(ceilings or {}, self._own_ceilings(connection))
+            keys = self._accounts(session, project, agent, max(self._clock(), self._latest(connection)))
+            found = (*keys, ("commitment", session))
+            return tuple(Account(*account, limits.get(account[0]), *self._balance(connection, account)) for account in found)
 
     def ceilings(self) -> dict[str, int]:
         """The ceilings that a person set here, by scope."""
