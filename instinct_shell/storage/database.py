@@ -27,9 +27,10 @@ def exists(path: str) -> bool:
     """Whether the file is there. Raises StorageError when it was made once and is gone."""
     if os.path.lexists(path):
         return True
-    if os.path.lexists(f"{path}.made"):
+    # The mark is made after the file, so whoever sees the mark and then no file knows; another launcher may be making both just now.
+    if os.path.lexists(f"{path}.made") and not os.path.lexists(path):
         raise StorageError(f"`{path}` is gone", hint=f"restore it from a backup; to start from zero instead: rm {path}.made")
-    return False
+    return os.path.lexists(path)
 
 
 def connect(path: str, migrations: tuple[Migration, ...], *, durable: bool = False) -> sqlite3.Connection:
@@ -41,6 +42,8 @@ def connect(path: str, migrations: tuple[Migration, ...], *, durable: bool = Fal
         with exclusive(path):
             if not exists(path):
                 _create(path, migrations)
+    if not os.path.lexists(f"{path}.made"):
+        _mark(path)
     with guarded(path):
         connection = _open(path)
         try:
@@ -141,7 +144,6 @@ def _create(path: str, migrations: tuple[Migration, ...]) -> None:
                 _migrate(connection, migrations)
             finally:
                 connection.close()
-        os.close(os.open(f"{path}.made", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
         os.rename(draft, path)
     except OSError as error:
         _remove(draft)
@@ -149,6 +151,13 @@ def _create(path: str, migrations: tuple[Migration, ...]) -> None:
     except StorageError:
         _remove(draft)
         raise
+
+
+def _mark(path: str) -> None:
+    try:
+        os.close(os.open(f"{path}.made", os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    except OSError as error:
+        raise explain(error, path) from error
 
 
 def _remove(draft: str) -> None:
