@@ -1,0 +1,192 @@
+"""The processes between the launcher's fork and the command's exec. Every path ends in exec or `_exit`; nothing of the host program runs here.
+
+What goes wrong is one line on the report pipe, `failed ERRNO STEP`, and no command. The order of the layers is fixed: namespaces, mounts,
+capabilities, Landlock (paths are opened through the new mounts), the system call filter, exec.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from ...errors import Exit
+from .. import supervise
+from . import descriptors, landlock, mounts, namespaces, privileges, seccomp, view
+from .descriptors import Handed
+from .syscalls import StepFailed, call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import NoReturn
+
+    from ...model.jailspec import JailSpec
+    from .plan import Plan
+
+_DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
+_WRITABLE = landlock.EVERYTHING & ~(landlock.MAKE_CHAR | landlock.MAKE_BLOCK | landlock.IOCTL_DEV)
+_CLOSE_ON_EXEC = 4  # CLOSE_RANGE_CLOEXEC
+_HIGHEST = 0xFFFFFFFF
+
+
+class Confinement:
+    """One command about to be jailed, as its processes know it. `inner_ends`: pipe ends that replace standard descriptors."""
+
+    def __init__(
+        self,
+        spec: JailSpec,
+        plan: Plan,
+        handed: tuple[Handed, ...],
+        inner_ends: dict[int, int],
+        abi: int,
+        mask: Iterable[int],
+        with_namespaces: bool,
+    ) -> None:
+        self.spec = spec
+        self.plan = plan
+        self.handed = handed
+        self.inner_ends = inner_ends
+        self.abi = abi
+        self.mask = mask
+        self.with_namespaces = with_namespaces
+
+    def enter(self, report: int) -> NoReturn:
+        """In the launcher's forked child, all signals blocked: becomes the attendant (or makes it) and never returns."""
+        try:
+            self._close_all_but(report)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            if self.with_namespaces:
+                self._stay_with_launcher(signal.SIGKILL, report)
+                namespaces.enter(own_network=self.spec.network == "none")
+                if (attendant := namespaces.fork_sibling()) != 0:
+                    os.write(report, b"attendant %d\n" % attendant)
+                    os._exit(0)
+                self._stay_with_launcher(signal.SIGKILL, report)
+                if self.spec.network == "none":
+                    namespaces.raise_loopback()
+                view.build(self.plan, self.spec, os.getuid(), self._terminal())
+                privileges.hide_memory()
+            else:
+                os.write(report, b"attendant %d\n" % os.getpid())
+                self._stay_with_launcher(supervise.PARENT_DIED, report)
+                privileges.adopt_orphans()
+                self._enter_folder()
+            privileges.no_new_privileges()
+            privileges.drop_capabilities()
+            command = os.fork()
+            if command == 0:
+                self._become_command()
+            self._attend(command, report)
+        except StepFailed as failure:
+            _tell(report, failure.errno, failure.step)
+        except BaseException as problem:  # an error of ours must not run the host program's code a second time
+            _tell(report, getattr(problem, "errno", 0) or 0, f"{type(problem).__name__} while making the jail: {problem}")
+        finally:
+            os._exit(Exit.FAILED)
+
+    def _stay_with_launcher(self, death_signal: int, report: int) -> None:
+        """Ends with the launcher, also when it has ended before we could ask for the signal: then nobody reads the pipe."""
+        privileges.die_with_parent(death_signal)
+        try:
+            os.write(report, b"\n")
+        except BrokenPipeError:
+            os._exit(0)
+
+    def _close_all_but(self, report: int) -> None:
+        kept = sorted({*descriptors.STANDARD, report, *self.inner_ends.values()})
+        for before, after in zip(kept, [*kept[1:], _HIGHEST], strict=True):
+            if after - before > 1:
+                call("closing the caller's descriptors", "close_range", before + 1, after - (after != _HIGHEST), 0)
+
+    def _terminal(self) -> str:
+        for one in self.handed:
+            if one.how == "pass" and os.isatty(one.fd):
+                name = os.readlink(f"/proc/self/fd/{one.fd}")
+                if name.startswith("/dev/pts/"):
+                    return name
+        return ""
+
+    def _enter_folder(self) -> None:
+        fd = mounts.open_folder(self.spec.cwd)
+        os.fchdir(fd)
+        os.close(fd)
+
+    def _attend(self, command: int, report: int) -> NoReturn:
+        null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        for fd in descriptors.STANDARD:
+            os.dup2(null, fd)  # a pipe must close when the command closes it
+        self.inner_ends = {}
+        self._close_all_but(report)
+        if not self.with_namespaces:
+            os.setpgid(0, 0)  # survives a kill of the caller's whole group, to end what left that group
+        try:
+            supervise.attend(command, report, owns_namespace=self.with_namespaces)
+        finally:
+            if not self.with_namespaces:
+                supervise.end_descendants()
+            os._exit(0)
+
+    # --- the command's own process
+
+    def _become_command(self) -> NoReturn:
+        privileges.die_with_parent(signal.SIGKILL)
+        spec = self.spec
+        try:
+            supervise.apply_limits(spec.limits, own_user_namespace=self.with_namespaces)
+        except OSError as problem:
+            raise StepFailed("setting the resource limits", problem.errno or 0) from None
+        if self.abi:
+            landlock.restrict(self.abi, self._grants())
+        self._take_descriptors()
+        seccomp.install(seccomp.assemble(self._families(), spec.read_only, self.abi >= 6))
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(number, signal.SIG_DFL)  # Python ignores both
+        for number in supervise.FORWARDED:
+            if callable(signal.getsignal(number)):
+                signal.signal(number, signal.SIG_DFL)
+        call("marking descriptors to close", "close_range", 3, _HIGHEST, _CLOSE_ON_EXEC)
+        signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
+        try:
+            os.execve(spec.argv[0], spec.argv, dict(spec.env))
+        except OSError as problem:
+            raise StepFailed(f"starting `{spec.argv[0]}`", problem.errno or 0) from None
+
+    def _take_descriptors(self) -> None:
+        for one in self.handed:
+            if one.how == "closed":
+                os.close(one.fd)
+            elif one.how == "relay":
+                os.dup2(self.inner_ends[one.fd], one.fd)
+            elif one.how == "reopen":
+                descriptors.reopen(one)
+
+    def _grants(self) -> list[tuple[str | int, int]]:
+        """Landlock's rules. At full the mounts hide; without them, secrets and device nodes are left out of what may be read."""
+        hidden = ("/dev",) if self.with_namespaces else ("/dev", *self.spec.masked)
+        grants = landlock.readable_grants(hidden)
+        grants += [(f"/dev/{name}", landlock.DEVICE) for name in _DEVICES]
+        grants += [(one.fd, landlock.DEVICE) for one in self.handed if one.how == "pass" and os.isatty(one.fd)]
+        if self.with_namespaces:
+            grants.append(("/dev/pts", landlock.DEVICE | landlock.READ_DIR))
+            grants += [(path, _WRITABLE) for path in self.plan.writable()]
+        elif not self.spec.read_only:
+            grants += [(path, _WRITABLE) for path in self.spec.writable]
+        return grants
+
+    def _families(self) -> tuple[int, ...]:
+        """Socket families the command may use. Pathname sockets can only be told apart by mounts or by Landlock from ABI 9 on, abstract ones from
+        ABI 6 on or by an own network; without either, unix sockets stay closed."""
+        own_network = self.with_namespaces and self.spec.network == "none"
+        inner_unix = self.abi >= 9 or (self.with_namespaces and (self.abi >= 6 or own_network))
+        unix = (seccomp.AF_UNIX,) if inner_unix else ()
+        if self.spec.network == "none" and not own_network:
+            return unix
+        return (*unix, seccomp.AF_INET, seccomp.AF_INET6, seccomp.AF_NETLINK)
+
+
+def _tell(report: int, errno: int, step: str) -> None:
+    line = step.replace("\n", " ")[:2000]
+    try:
+        os.write(report, f"failed {errno} {line}\n".encode(errors="surrogateescape"))
+    except OSError:
+        pass  # the launcher is gone: there is nobody to tell

@@ -1,0 +1,128 @@
+"""Runs one command in the jail that its spec describes, as the command's ancestor in the caller's own process group, cgroup and terminal.
+
+    launcher -> (a short-lived process that enters the namespaces) -> attendant, PID 1 inside -> the command
+
+The attendant is made as the launcher's own child, so that the launcher sees it end, and with it everything in the jail. Nothing runs unless every
+step succeeded: each process writes the step that failed to one close-on-exec pipe, and the launcher turns that into a JailError.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from ..errors import JailError
+from ..model.jailspec import JailLevel, RunResult
+from . import supervise
+from .jail import confinement, descriptors, landlock, namespaces, probe, syscalls, view
+from .jail.syscalls import StepFailed
+from .relay import Relays
+from .watch import Watch
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.jailspec import JailSpec
+    from .jail.plan import Plan
+
+_UNAVAILABLE = (namespaces.UNSHARE, namespaces.MAP, "making the mounts private", "making a new proc")
+
+
+class NamespacesUnavailable(Exception):
+    """This host does not let us make a full jail; carries the StepFailed."""
+
+    def __init__(self, failure: StepFailed) -> None:
+        super().__init__(failure.step)
+        self.failure = failure
+
+
+class Launcher:
+    """The Jail port. One launcher may run many commands, one after the other or from several threads.
+
+    dedicated: this process exists for the command alone (instinct-exec, the shell). Then signals to it are passed on, its stdin and stdout are given
+    away so that pipes close when the command closes them, and it stops and continues with the command. In a host program (the Python API)
+    nothing of the program is touched.
+    at: never go above this level, for tests; what the spec demands still holds.
+    """
+
+    def __init__(self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL) -> None:
+        self._dedicated = dedicated
+        self._at = at
+
+    def level(self) -> str:
+        """The level a run would reach here."""
+        if self._at is JailLevel.FULL:
+            return probe.probe().level
+        return probe.level_of(with_namespaces=False, landlock_abi=landlock.abi())
+
+    def run(self, spec: JailSpec) -> RunResult:
+        """Runs spec.argv to its end. Raises JailError when the demanded level cannot be made or a step failed; then nothing ran."""
+        if not syscalls.supported():
+            raise JailError(f"no jail on this processor: `{syscalls.MACHINE}`", hint="x86_64 and aarch64 are supported")
+        abi = landlock.abi()
+        obstacle: StepFailed | None = None
+        try:
+            if self._at is JailLevel.FULL and probe.reaches(probe.level_of(with_namespaces=True, landlock_abi=abi), spec.least_level):
+                try:
+                    return self._run(spec, abi, with_namespaces=True)
+                except NamespacesUnavailable as unavailable:
+                    obstacle = unavailable.failure
+            if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
+                return self._run(spec, abi, with_namespaces=False)
+        except StepFailed as failure:
+            raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
+        raise _level_refusal(spec.least_level, abi, obstacle)
+
+    def _run(self, spec: JailSpec, abi: int, *, with_namespaces: bool) -> RunResult:
+        started_at = time.monotonic()
+        missing = _fill_standard_descriptors()
+        try:
+            plan = view.plan_for(spec)
+            handed = descriptors.examine(plan.access, capped=spec.limits.output_bytes > 0, missing=missing)
+            with Relays(handed, spec.limits.output_bytes) as relays:
+                reader, writer = os.pipe2(os.O_CLOEXEC)
+                mask = signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)
+                try:
+                    child = os.fork()
+                    if child == 0:
+                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces)
+                        jailed.enter(writer)
+                    os.close(writer)
+                    watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
+                    watch.run(mask)
+                finally:
+                    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        finally:
+            for fd in missing:
+                os.close(fd)
+        if watch.failure is not None:
+            if with_namespaces and watch.failure.step.startswith(_UNAVAILABLE):
+                raise NamespacesUnavailable(watch.failure)
+            raise watch.failure
+        layers = (*(("namespaces",) if with_namespaces else ()), *(("landlock",) if abi else ()), "seccomp", "rlimits")
+        level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
+        return watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
+
+
+def _fill_standard_descriptors() -> tuple[int, ...]:
+    """Opens /dev/null on each of 0, 1, 2 that the caller left closed, so that our own pipes get other numbers; the numbers filled."""
+    filled = []
+    for fd in descriptors.STANDARD:
+        try:
+            os.fstat(fd)
+        except OSError:
+            opened = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+            if opened != fd:
+                os.dup2(opened, fd)
+                os.close(opened)
+            filled.append(fd)
+    return tuple(filled)
+
+
+def _level_refusal(least: JailLevel, abi: int, obstacle: StepFailed | None) -> JailError:
+    parts = [probe.describe(obstacle)] if obstacle else []
+    if abi < 2:
+        parts.append("Landlock is missing" if abi == 0 else "Landlock is too old (ABI 1; 2 is needed)")
+    reasons = "; ".join(parts) or "a lower level was asked for"
+    hint = probe.hint_for(obstacle) if obstacle else "boot a kernel from 5.19 on with `lsm=landlock,...`, or accept level `partial` in your user profile"
+    return JailError(f"this profile needs a jail of level `{least}`, which cannot be made here: {reasons}; nothing ran", hint=hint)

@@ -1,0 +1,168 @@
+"""Keeping watch over one run: limits, signals, stop and continue, and that nothing outlives it.
+
+Between the launcher and the command stands the *attendant*. At level full it is PID 1 of the jail's pid namespace: the command must not be, since
+the kernel ignores default signals there, and when PID 1 ends the kernel ends everything else in the namespace. At level partial it is the reaper
+of orphans and ends the tree itself. It speaks to the launcher by lines on one pipe, the launcher to it by real-time signals.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from ..model.jailspec import Limits
+
+ALL_SIGNALS = signal.valid_signals()
+FORWARDED = frozenset(
+    (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGCONT)
+    + (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGWINCH)
+)
+_FIRST_REQUEST = 34  # real-time signal 34 + n asks the attendant to pass on signal n
+PARENT_DIED = 64
+_SAME_SIGNAL_WITHIN = 0.005  # seconds between a group signal reaching the launcher and reaching the attendant
+
+
+def request(number: int) -> int:
+    """The real-time signal by which the launcher asks the attendant to pass `number` on to the command; KILL ends the whole tree."""
+    return _FIRST_REQUEST + number
+
+
+# --- in the command's process, just before exec --------------------------------------------------------------------------------------------
+
+
+def apply_limits(limits: Limits, *, own_user_namespace: bool) -> None:
+    """Sets the command's resource limits, never above what the caller has. Raises OSError.
+
+    memory counts a process's private writable memory (RLIMIT_DATA): address space would stop node and Go, which reserve gigabytes. processes counts
+    the jail's own at level full; at partial all of the user's, so those already there are added. Root is exempt from it (Plan: pid_max instead).
+    """
+    if limits.cpu_seconds:
+        _lower(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1)
+    if limits.memory_bytes:
+        _lower(resource.RLIMIT_DATA, limits.memory_bytes)
+    if limits.processes:
+        _lower(resource.RLIMIT_NPROC, limits.processes + (0 if own_user_namespace else _tasks_of_user()))
+    if limits.open_files:
+        _lower(resource.RLIMIT_NOFILE, limits.open_files)
+    if limits.file_bytes:
+        _lower(resource.RLIMIT_FSIZE, limits.file_bytes)
+    _lower(resource.RLIMIT_CORE, 1)  # not 0: where core_pattern is a pipe only 1 keeps a process with secrets from being dumped
+
+
+def _lower(kind: int, soft: int, hard: int | None = None) -> None:
+    wanted = (soft, soft if hard is None else hard)
+    known = resource.getrlimit(kind)
+    least = tuple(new if old == resource.RLIM_INFINITY else min(new, old) for new, old in zip(wanted, known, strict=True))
+    resource.setrlimit(kind, (least[0], least[1]))
+
+
+def _tasks_of_user() -> int:
+    uid, tasks = os.getuid(), 0
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and os.stat(f"/proc/{name}").st_uid == uid:
+                tasks += os.stat(f"/proc/{name}/task").st_nlink - 2
+        except OSError:
+            continue  # ended meanwhile
+    return tasks
+
+
+# --- the attendant ---------------------------------------------------------------------------------------------------------------------------
+
+
+def attend(command: int, report: int, *, owns_namespace: bool) -> NoReturn:
+    """Waits for `command`, reports how it ended, ends what is left of the tree, and exits. All signals must be blocked.
+
+    Lines written: `stopped N`, `continued`, `ended STATUS USER_US SYSTEM_US MAX_RSS_KB` with the raw wait status.
+    """
+    group_signals: set[int] = set()
+    while True:
+        information = signal.sigwaitinfo(ALL_SIGNALS)
+        caught = information.si_signo
+        if caught == signal.SIGCHLD:
+            if (ended := _reap(command, report)) is not None:
+                if not owns_namespace:
+                    end_descendants()
+                os.write(report, ended)
+                os._exit(0)
+        elif caught == PARENT_DIED or caught == request(signal.SIGKILL):
+            if not owns_namespace:
+                end_descendants()
+            os._exit(0)
+        elif caught in FORWARDED:
+            if information.si_code <= 0:  # not from the terminal, which the launcher does not pass on either
+                group_signals.add(caught)  # sent to the whole group: the command has it already
+        elif caught - _FIRST_REQUEST in FORWARDED:
+            number = caught - _FIRST_REQUEST
+            if number in group_signals or signal.sigtimedwait((number,), _SAME_SIGNAL_WITHIN) is not None:
+                group_signals.discard(number)
+            else:
+                _send(command, number)
+
+
+def _reap(command: int, report: int) -> bytes | None:
+    """Collects every child that changed; the closing line when the command itself ended."""
+    ended = None
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG | os.WUNTRACED | os.WCONTINUED)
+        except ChildProcessError:
+            return ended
+        if pid == 0:
+            return ended
+        if pid != command:
+            continue
+        if os.WIFSTOPPED(status):
+            os.write(report, b"stopped %d\n" % os.WSTOPSIG(status))
+        elif os.WIFCONTINUED(status):
+            os.write(report, b"continued\n")
+        else:
+            times = (int(usage.ru_utime * 1e6), int(usage.ru_stime * 1e6), usage.ru_maxrss)
+            ended = b"ended %d %d %d %d\n" % (status, *times)
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it ended just now; the wait status tells
+
+
+def end_descendants() -> None:
+    """Kills and reaps every descendant of this process, which must be the reaper of orphans. Stops them first, so that none can fork away."""
+    while descendants := _descendants(os.getpid()):
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in descendants:
+                _send(pid, number)
+        while True:
+            try:
+                if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                    break
+            except ChildProcessError:
+                break
+        signal.sigtimedwait((signal.SIGCHLD,), 0.001)
+
+
+def _descendants(top: int) -> list[int]:
+    """All processes below `top`, zombies of its own included, from one pass over /proc."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    parent = int(file.read().rpartition(b")")[2].split()[1])
+            except (OSError, ValueError, IndexError):
+                continue  # ended meanwhile
+            children.setdefault(parent, []).append(int(name))
+    found: list[int] = []
+    frontier = [top]
+    while frontier:
+        below = children.get(frontier.pop(), [])
+        found += below
+        frontier += below
+    return found

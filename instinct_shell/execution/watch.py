@@ -1,0 +1,205 @@
+"""The launcher's side of a run: waits for the attendant, passes signals on, stops and continues with the command, keeps the wall clock."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+from ..errors import Exit
+from ..model.jailspec import JailLevel, RunResult
+from . import supervise
+from .jail.syscalls import StepFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from .relay import Relays
+
+_GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
+_FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
+_LIMIT_SIGNALS = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
+
+
+class Watch:
+    """One run as the launcher sees it. After `run`, `failure` says which step failed (nothing ran), or `result` how the command ended."""
+
+    def __init__(self, child: int, report: int, relays: Relays, wall_seconds: float, *, dedicated: bool, own_tree: bool) -> None:
+        self.failure: StepFailed | None = None
+        self._child = child
+        self._report = report
+        self._relays = relays
+        self._deadline = time.monotonic() + wall_seconds if wall_seconds else None
+        self._dedicated = dedicated
+        self._own_tree = own_tree  # the attendant's death ends everything in its pid namespace
+        self._attendant = 0
+        self._early: list[int] = []  # signals that came before the attendant existed
+        self._unread = b""
+        self._stopped = False
+        self._limit = ""
+        self._ended: tuple[int, ...] = ()
+        self._terminal: int | None = None
+
+    def run(self, mask: Iterable[int]) -> None:
+        """Returns when nothing of the run is left. All signals are blocked on entry; `mask` is the caller's."""
+        os.set_blocking(self._report, False)
+        self._relays.start(lambda: self._kill("output_bytes"))
+        try:
+            if self._dedicated:
+                self._take_over_process()
+                self._wait_by_signals()
+            else:
+                signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                self._wait_by_polling()
+        except BaseException:
+            self._kill("")
+            raise
+        finally:
+            self._reap()
+            self._relays.finish()
+            os.close(self._report)
+            self._give_terminal_back()
+            while self._dedicated and signal.sigtimedwait((signal.SIGIO, signal.SIGCHLD), 0):
+                pass  # wake-ups of ours that nobody else should meet
+
+    def result(self, level: JailLevel, layers: tuple[str, ...], abi: int, wall_us: int) -> RunResult:
+        """What the run came to. A tree that was ended without a word from the attendant counts as started with its outcome unknown."""
+        common = {"started": True, "level": level, "layers": layers, "landlock_abi": abi, "wall_us": wall_us, "limit": self._limit}
+        if self._ended:
+            status, user_us, system_us, rss_kb = self._ended
+            common.update(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
+        if self._limit == "wall_seconds":
+            return RunResult(status=Exit.TIMEOUT, failure="the wall-clock limit was reached", **common)
+        if not self._ended:
+            by_us = self._limit == "output_bytes"
+            failure = "" if by_us else "the jail was killed from outside; the command ended with it, its outcome is unknown"
+            return RunResult(status=128 + signal.SIGKILL if by_us else Exit.FAILED, signal=signal.SIGKILL if by_us else 0, failure=failure, **common)
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+        if number in _LIMIT_SIGNALS and not self._limit:
+            common["limit"] = _LIMIT_SIGNALS[signal.Signals(number)]
+        return RunResult(status=128 + number if number else os.WEXITSTATUS(status), signal=number, **common)
+
+    # --- waiting
+
+    def _take_over_process(self) -> None:
+        import fcntl
+
+        for fd in (0, 1, 2):
+            if self._terminal is None and os.isatty(fd) and os.tcgetpgrp(fd) == os.getpgrp():
+                self._terminal = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+        null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+        for fd in (0, 1):
+            os.dup2(null, fd)
+        os.close(null)
+        fcntl.fcntl(self._report, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(self._report, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)  # a line from the attendant arrives as SIGIO
+
+    def _wait_by_signals(self) -> None:
+        while self._listen():
+            left = self._seconds_left()
+            caught = signal.sigwaitinfo(supervise.ALL_SIGNALS) if left is None else signal.sigtimedwait(supervise.ALL_SIGNALS, left)
+            if caught is None:
+                self._out_of_time()
+            elif caught.si_signo in supervise.FORWARDED and caught.si_code != _FROM_KERNEL:
+                self._pass_on(caught.si_signo)
+
+    def _wait_by_polling(self) -> None:
+        import select
+
+        poll = select.poll()
+        poll.register(self._report, select.POLLIN)
+        while self._listen():
+            left = self._seconds_left()
+            if not poll.poll(None if left is None else left * 1000):
+                self._out_of_time()
+
+    def _seconds_left(self) -> float | None:
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+    def _listen(self) -> bool:
+        """Reads what the attendant wrote; False when everything that could write has ended."""
+        while True:
+            try:
+                piece = os.read(self._report, 4096)
+            except BlockingIOError:
+                self._stop_with_command()
+                return True
+            if not piece:
+                return False
+            *lines, self._unread = (self._unread + piece).split(b"\n")
+            for line in lines:
+                self._hear(line.decode(errors="surrogateescape"))
+
+    def _hear(self, line: str) -> None:
+        word, _, rest = line.partition(" ")
+        match word:
+            case "attendant":
+                self._attendant = int(rest)
+                for number in self._early:
+                    self._pass_on(number)
+            case "failed":
+                number, _, step = rest.partition(" ")
+                self.failure = StepFailed(step, int(number))
+            case "stopped":
+                self._stopped = True
+            case "continued":
+                self._stopped = False
+            case "ended":
+                self._ended = tuple(int(part) for part in rest.split())
+
+    # --- acting
+
+    def _pass_on(self, number: int) -> None:
+        if not self._attendant:
+            self._early.append(number)
+            return
+        try:
+            os.kill(self._attendant, supervise.request(number))
+        except ProcessLookupError:
+            pass  # over already
+
+    def _stop_with_command(self) -> None:
+        """The command stopped (Ctrl-Z, or by itself): so do we, for the shell that waits for us. Continued, we see to it that the command is too."""
+        if self._stopped and self._dedicated:
+            self._stopped = False
+            os.kill(os.getpid(), signal.SIGSTOP)
+            self._pass_on(signal.SIGCONT)
+
+    def _out_of_time(self) -> None:
+        if self._limit:
+            self._kill(self._limit)
+            self._deadline = None
+            return
+        self._limit = "wall_seconds"
+        self._deadline = time.monotonic() + _GRACE
+        self._pass_on(signal.SIGCONT)
+        self._pass_on(signal.SIGTERM)
+
+    def _kill(self, limit: str) -> None:
+        """Ends the whole tree at once. At partial the attendant has to do it: it alone is the reaper of what left the tree."""
+        self._limit = self._limit or limit
+        if self._own_tree and self._attendant:
+            os.kill(self._attendant, signal.SIGKILL)
+        elif self._attendant:
+            os.kill(self._attendant, supervise.request(signal.SIGKILL))
+        else:
+            os.kill(self._child, signal.SIGKILL)
+
+    def _reap(self) -> None:
+        for pid in dict.fromkeys((self._child, self._attendant)):
+            if pid:
+                try:
+                    os.waitpid(pid, 0)
+                except ChildProcessError:
+                    continue  # the host program ignores SIGCHLD: the kernel has reaped it
+
+    def _give_terminal_back(self) -> None:
+        if self._terminal is None:
+            return
+        try:
+            if os.tcgetpgrp(self._terminal) != os.getpgrp():
+                os.tcsetpgrp(self._terminal, os.getpgrp())
+        except OSError:
+            pass  # the terminal was hung up
+        os.close(self._terminal)
