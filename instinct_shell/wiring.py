@@ -9,9 +9,11 @@ import os
 import time
 
 from .errors import GuardExposedError, IntentError, UsageError
-from .execution.host import Person, guard_paths, visible_environment
+from .execution.host import Person, ancestors, guard_paths, visible_environment
 from .execution.workspace import choose_workspace
+from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
+from .model.jailspec import JailLevel
 from .model.situation import Situation
 
 TYPE_CHECKING = False
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from .storage.audit import AuditTrail
 
 FACT_DEADLINE_MS = 400
+LEVELS = frozenset(str(level) for level in JailLevel)
 TYPES = {str(kind): kind for kind in IntentType}
 
 
@@ -58,12 +61,21 @@ def audit_trail() -> AuditTrail:
 
 
 def open_guard(
-    *, profile: str = "", workspace: str = "", session: str = "", cwd: str = "", overlay: Mapping[str, str] | None = None, one_shot: bool = True
+    *,
+    profile: str = "",
+    workspace: str = "",
+    session: str = "",
+    cwd: str = "",
+    overlay: Mapping[str, str] | None = None,
+    one_shot: bool = True,
+    runs: bool = False,
+    dedicated: bool = False,
 ) -> Guard:
     """A guard for this process's surroundings. Raises UsageError, ProfileError and StorageError; each says how to mend it.
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
-    would run, default here. overlay: variables that the command would see beside this process's own.
+    would run, default here. overlay: variables that the command would see beside this process's own. runs: commands will run, so the jail is
+    tried first. dedicated: this process exists for one command alone (execution/launcher.py).
     """
     try:
         cwd = cwd or os.getcwd()
@@ -83,7 +95,7 @@ def open_guard(
     from .storage.profiles import ProfileStore
 
     overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot)
+    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, runs=runs, dedicated=dedicated)
 
 
 class Guard:
@@ -100,7 +112,8 @@ class Guard:
         environ: Mapping[str, str],
         *,
         one_shot: bool = True,
-        extra: tuple[Instinct, ...] = (),
+        runs: bool = False,
+        dedicated: bool = False,
     ) -> None:
         self.profile = profile
         self.workspace = workspace
@@ -110,7 +123,9 @@ class Guard:
         self.cwd = cwd
         self.one_shot = one_shot
         self.environ = visible_environment(environ, profile)
-        self._extra = extra
+        self._runs = runs
+        self._dedicated = dedicated
+        self._extra: tuple[Instinct, ...] = ()
         self._pipeline: Pipeline | None = None
 
     # ------------------------------------------------------------ intents
@@ -162,6 +177,7 @@ class Guard:
 
     def run(self, intent: Intent) -> Outcome:
         """Decide, and run what is allowed in the jail."""
+        self._runs = True
         if intent.type is not IntentType.SHELL_COMMAND:
             raise UsageError(f"a {intent.type} is judged here, not run", hint="use check, and do it yourself when it is allowed")
         return self.pipeline.run(intent)
@@ -201,7 +217,10 @@ class Guard:
             user=self.person.name,
             uid=self.person.uid,
             workspace=self.workspace,
+            jail_level=self._jail_level(),
             guard_paths=guard_paths(self.state, self.person),
+            agent_pids=ancestors() if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
+            spend=self._ledger().spends(intent.session) if needs_books(intent, effects) else (),
         )
 
     def _facts(self, situation: Situation) -> FactSource:
@@ -220,15 +239,66 @@ class Guard:
         return GrantBook(self.state)
 
     def confine(self, judgement: Judgement) -> JailSpec:
-        """Step 10: effects and profile to a jail, with our own files held read-only inside it (docs/decisions/0004)."""
+        """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from .engine.confine import confine
 
-        return confine(judgement.intent, judgement.effects, self.profile, judgement.situation)
+        spec = confine(judgement.intent, judgement.effects, self.profile, judgement.situation)
+        level = JailLevel(judgement.situation.jail_level)
+        if level is JailLevel.PARTIAL:
+            refuse_exposed(judgement.situation.guard_paths, spec.writable)
+        # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
+        return spec.replace(least_level=level) if level is JailLevel.FULL else spec
 
     def _jail(self) -> Jail:
         from .execution.launcher import Launcher
 
-        return Launcher()
+        return Launcher(dedicated=self._dedicated)
+
+    def _jail_level(self) -> str:
+        """What the jail reaches here. Tried anew before a run; a check takes what the last look since this start of the machine found."""
+        from .storage.host import boot_id
+
+        path, boot = os.path.join(self.state, "jail-level"), boot_id()
+        if not self._runs:
+            try:
+                with open(path, encoding="ascii") as file:
+                    seen, _, level = file.read(200).partition(" ")
+                if seen == boot and level in LEVELS:
+                    return level
+            except (OSError, ValueError):
+                pass  # not looked yet
+        from .execution.jail.probe import probe
+
+        level = str(probe().level)
+        keep_line(path, f"{boot} {level}")
+        return level
+
+
+def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:
+    """Raise GuardExposedError when one of our own paths lies where the command may write and no mount can hold it."""
+    for path in own:
+        for folder in writable:
+            if (path == folder or path.startswith(folder.rstrip("/") + "/")) and os.path.lexists(path):
+                raise GuardExposedError(
+                    f"the guard's own `{path}` lies in `{folder}`, which commands may write, and this machine's jail cannot hold it",
+                    hint="move the guard elsewhere or choose another --workspace; `instinct doctor` says what the jail lacks",
+                )
+
+
+def keep_line(path: str, line: str) -> None:
+    """Write a small file whole, or not at all: what it holds is only a memory, and may be missing."""
+    draft = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+            file.write(line)
+        os.replace(draft, path)
+    except OSError:
+        pass  # it is looked up again next time
+
+
+def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:
+    """Whether judging this needs the ledger: only what spends does."""
+    return intent.type is IntentType.API_CALL or any(effect.kind in {EffectKind.API_CALL, EffectKind.SPEND_COMMIT} for effect in effects)
 
 
 def _text(line: Mapping[str, object], name: str) -> str:

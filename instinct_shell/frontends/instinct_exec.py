@@ -119,7 +119,12 @@ def _run(options: ExecOptions) -> int:
     if options.report_fd >= 0:
         _keep_for_ourselves(options.report_fd)
     guard = open_guard(
-        profile=options.profile, workspace=options.workspace, session=options.session, one_shot=options.one_shot, runs=not options.dry_run
+        profile=options.profile,
+        workspace=options.workspace,
+        session=options.session,
+        one_shot=options.one_shot,
+        runs=not options.dry_run,
+        dedicated=True,
     )
     intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
     outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
