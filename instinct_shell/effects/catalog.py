@@ -53,6 +53,18 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "sleep usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall "
         "write mesg",
     ),
+    (
+        "archives",
+        "tar gtar bsdtar star zip unzip unrar unar lsar zipinfo funzip 7z 7za 7zr 7zz p7zip rar arj lha zpaq gzip gunzip pigz "
+        "unpigz bzip2 bunzip2 pbzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 lzop brotli unbrotli compress uncompress lzip pixz "
+        "zopfli cpio pax ar gcc-ar llvm-ar ranlib jar",
+    ),
+    (
+        "editors",
+        "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red ex vim vi nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
+        "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit amp kate gedit code "
+        "code-insiders cursor subl mousepad zed patch gpatch",
+    ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )
 

@@ -1,0 +1,284 @@
+"""Programs that edit files by a script or by hand, and can run commands while they do: sed, awk, ed, vim, emacs, patch."""
+
+from __future__ import annotations
+
+import re
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known, literal
+from . import output
+from .call import Call, Program, Scene
+from .roles import file_effects, path_effects
+from .scripts import opaque, run_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_STREAMS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/null", "-", "/dev/stdin"))
+
+
+# ---------------------------------------------------------------- sed, awk
+
+
+def sed(call: Call, scene: Scene) -> Iterator[Effect]:
+    """sed: reads its files, with -i rewrites them; the script may write, read and run."""
+    scripts = [field for option, field in call.values if option in ("-e", "--expression")]
+    files = [field for option, field in call.values if option in ("-f", "--file")]
+    operands = call.operands if scripts or files else call.operands[1:]
+    in_place = call.has("-i", "-I", "--in-place")
+    suffix = call.value("-i", "--in-place")
+    for field in operands:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+        if in_place:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
+            if suffix is not None and suffix.text and "*" not in suffix.text:
+                for effect in file_effects(call, scene, EffectKind.FILE_WRITE, field):
+                    yield effect.replace(target=effect.target.replace(text=effect.target.text + suffix.text))
+    for field in files:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+        text = scene.files.get(output.absolute(field.text, call.invocation)) or (output.stdin_text(call.invocation, scene) if field.text == "-" else None)
+        if text:
+            yield from _sed_script(text, call, scene)
+    if not call.has("--sandbox"):
+        for field in scripts or (() if files else call.operands[:1]):
+            for text in field.values:
+                yield from _sed_script(text, call, scene)
+
+
+def _sed_script(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    from .sed import touches
+
+    for touch in touches(text):
+        if touch.kind == "run":
+            yield from scene.nested_shell(touch.text, call, via="sed e")
+        elif touch.kind == "opaque":
+            yield opaque(call, "file", touch.text)
+        elif touch.text not in _STREAMS:
+            kind = EffectKind.FILE_WRITE if touch.kind == "write" else EffectKind.FILE_READ
+            yield from file_effects(call, scene, kind, literal(touch.text))
+
+
+def awk(call: Call, scene: Scene) -> Iterator[Effect]:
+    """awk: reads its files; the program may run commands (system, pipes), write and read files."""
+    given = [field for option, field in call.values if option in ("-f", "--file", "-E", "--exec", "-e", "--source")]
+    files = call.operands if given else call.operands[1:]
+    in_place = any(option in ("-i", "--include") and (field.text or "").startswith("inplace") for option, field in call.values)
+    for field in files:
+        if re.match(r"[A-Za-z_]\w*=", field.text or field.prefix):
+            continue
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+        if in_place:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
+    for option, field in call.values:
+        if option in ("-f", "--file", "-E", "--exec") and field.text != "-":
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+            text = scene.files.get(output.absolute(field.text, call.invocation))
+            if text:
+                yield from _awk_program(literal(text), call, scene)
+        elif option in ("-e", "--source"):
+            yield from _awk_program(field, call, scene)
+    for field in () if given else call.operands[:1]:
+        yield from _awk_program(field, call, scene)
+
+
+def _awk_program(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    from .awk import touches
+
+    if field.known is Known.DYNAMIC:
+        # The shape of the program is not known; what is known of it is still looked at.
+        field = field.replace(values=(field.prefix + field.suffix,))
+    for program in field.values:
+        for touch in touches(program):
+            word = literal(touch.text) if touch.known else Field(Known.DYNAMIC, prefix=touch.text, reason="a value that awk computes")
+            if touch.kind == "run":
+                yield from run_text(call, scene, word, via="awk system")
+            elif touch.text not in _STREAMS:
+                kind = {"write": EffectKind.FILE_WRITE, "append": EffectKind.FILE_APPEND, "read": EffectKind.FILE_READ}[touch.kind]
+                yield from file_effects(call, scene, kind, word)
+
+
+# ---------------------------------------------------------------- ed, vim, emacs
+
+
+def ed(call: Call, scene: Scene) -> Iterator[Effect]:
+    """ed, ex -s: commands come in on stdin; `w` writes, `!` runs."""
+    text = output.stdin_text(call.invocation, scene)
+    for field in call.operands:
+        if (field.text or "").startswith("!"):
+            yield from scene.nested_shell((field.text or "")[1:], call, via="ed !")
+            continue
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+        if text is None or re.search(r"^[\d,$.%]*(?:w|wq|x)q?\s*$", text, re.MULTILINE):
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
+    for line in (text or "").split("\n"):
+        yield from _ex_command(line, call, scene)
+
+
+_EX = re.compile(r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)", re.DOTALL)
+_CALLS = re.compile(r"""(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1""", re.DOTALL)
+
+
+def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    """One line of ed, or one vim command."""
+    for piece in text.split("|") if "!" not in text else [text]:
+        match = _EX.fullmatch(piece.strip())
+        if match is None:
+            continue
+        verb, argument = match.group(1).strip(), match.group(2).strip()
+        if verb.endswith("!") and not verb.startswith(("wri", "sav", "so")) and (verb == "!" or verb[0] in "rwe" or verb.startswith("read")):
+            yield from scene.nested_shell(argument, call, via=f"{call.name} !")
+        elif verb.startswith("te"):
+            yield from scene.nested_shell(argument, call, via=f"{call.name} :terminal")
+        elif verb.startswith(("w", "sav")) and argument:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(argument))
+        elif verb.startswith("so") and argument:
+            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, output.absolute(argument, call.invocation)), language="vim")
+        elif argument:
+            yield from file_effects(call, scene, EffectKind.FILE_READ, literal(argument))
+    for match in _CALLS.finditer(text):
+        yield from scene.nested_shell(match.group(2), call, via=f"{call.name} system()")
+    deleted = re.search(r"""\bdelete\(\s*(["'])(.*?)\1""", text)
+    if deleted:
+        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(deleted.group(2)), recursive="1")
+    if re.search(r"\b(?:py(?:thon)?[3x]?|lua|perl|ruby)\s+\S", text) and not _CALLS.search(text):
+        yield opaque(call, "text", "an editor runs code of another language", language="vim")
+
+
+def vim(call: Call, scene: Scene) -> Iterator[Effect]:
+    """vim and its like: reads its files; -c, --cmd and + commands may run, write and read; -S runs a script."""
+    commands: list[Field] = []
+    for option, field in call.values:
+        if option in ("-c", "--cmd"):
+            commands.append(field)
+        elif option in ("-S", "-u", "-U", "-l") and field.text not in ("NONE", "NORC", "/dev/null"):
+            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="vim")
+    writes = False
+    files = []
+    for field in call.operands:
+        text = field.text or field.prefix
+        if text.startswith("+"):
+            commands.append(literal(text[1:]))
+        else:
+            files.append(field)
+    for field in commands:
+        for text in field.values or (field.prefix,):
+            writes = writes or re.search(r"(?:^|\||do\s)\s*:?(?:w|wq|wqa|wa|x|xa|up|update|exit)!?\s*(?:\||$)", text) is not None
+            yield from _ex_command(text, call, scene)
+        if field.known is Known.DYNAMIC:
+            yield opaque(call, "variable", field.reason, language="vim")
+    for field in files:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+        if writes:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
+    if "s" in "".join(call.flags) and call.has("-e", "-E"):
+        for line in (output.stdin_text(call.invocation, scene) or "").split("\n"):
+            yield from _ex_command(line, call, scene)
+
+
+_LISP_RUN = re.compile(r'\((?:shell-command(?:-to-string)?|async-shell-command|compile)\s+"((?:\\.|[^"\\])*)"')
+_LISP_DELETE = re.compile(r'\((?:delete-file|delete-directory)\s+"((?:\\.|[^"\\])*)"')
+
+
+def emacs(call: Call, scene: Scene) -> Iterator[Effect]:
+    """emacs: --eval runs Lisp, of which shell commands and deletions are read; -l runs a file."""
+    for option, field in call.values:
+        if option in ("-l", "--load", "--script"):
+            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="elisp")
+        elif option in ("--eval", "-eval", "--execute", "-e"):
+            text = (field.text if field.text is not None else field.prefix).replace('\\"', "'")
+            for match in _LISP_RUN.finditer(text):
+                yield from scene.nested_shell(match.group(1), call, via="emacs --eval")
+            for match in _LISP_DELETE.finditer(text):
+                yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match.group(1)), recursive="1")
+            if field.text is None or re.search(r"\((?:call-process|start-process|make-process|write-region|rename-file|copy-file|load)", text):
+                yield opaque(call, "text", "Lisp that starts programs or changes files", language="elisp")
+    for field in call.operands:
+        if not (field.text or "").startswith("+"):
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+
+
+def open_editor(call: Call, scene: Scene) -> Iterator[Effect]:
+    """Editors without a script: they show what they are given."""
+    for field in call.operands:
+        if not (field.text or "+").startswith("+"):
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+
+
+# ---------------------------------------------------------------- patch
+
+
+def patch(call: Call, scene: Scene) -> Iterator[Effect]:
+    """patch: rewrites the files its input names; when the input is not known, some below the folder."""
+    source = call.value("-i", "--input") or (call.operands[1] if len(call.operands) > 1 else None)
+    text = output.stdin_text(call.invocation, scene)
+    if source is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, source)
+        text = scene.files.get(output.absolute(source.text, call.invocation))
+    if call.has("--dry-run", "-C", "--check"):
+        return
+    into = call.value("-o", "--output") or (call.operands[0] if call.operands else None)
+    if into is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, into, in_place="1")
+        return
+    folder = call.value("-d", "--directory")
+    strip = call.value("-p", "--strip")
+    yield from patched(call, scene, text, folder, int(strip.text) if strip is not None and (strip.text or "").isdigit() else 0)
+
+
+def patched(call: Call, scene: Scene, text: str | None, folder: Field | None, strip: int) -> Iterator[Effect]:
+    """The files a patch of this text rewrites."""
+    from .archives import _in_folder
+
+    base = _in_folder(folder, call)
+    names = re.findall(r"^\+\+\+ ([^\t\n]+)", text, re.MULTILINE) if text is not None else []
+    if not names:
+        yield from path_effects(call, EffectKind.FILE_WRITE, literal("."), base, scene, below="1", patched="1")
+    for name in names:
+        if name.strip() != "/dev/null":
+            yield from path_effects(call, EffectKind.FILE_WRITE, literal("/".join(name.strip().split("/")[strip:])), base, scene, patched="1")
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(
+        ("sed", "gsed", "ssed"),
+        options="-e -f -i= -I= -l --expression --file --in-place= --line-length",
+        longs="--quiet --silent --regexp-extended --separate --null-data --sandbox --follow-symlinks --posix --debug --unbuffered",
+        describe=sed,
+        summary="edits a stream; -i rewrites files, `w` writes, `e` runs",
+    ),
+    Program(
+        ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"),
+        options="-F -v -f -e -E -i -l -W -o= -d= -p= --field-separator --assign --file --source --exec --include --load --profile= --dump-variables=",
+        style="stop",
+        describe=awk,
+        summary="processes columns; system() and pipes run commands",
+    ),
+    Program(("ed", "red", "ex"), options="-p -c --prompt", describe=ed, summary="edits files by commands on stdin"),
+    Program(
+        ("vim", "vi", "nvim", "view", "gvim", "vimdiff", "rvim", "nvi", "vim.basic", "vim.tiny", "evim", "mvim"),
+        options="-c -S -T -u -U -i -w -W -p= -o= -O= -t -l --cmd --servername --remote-send --remote-expr --listen",
+        describe=vim,
+        summary="an editor; -c and + run commands, `!` runs a shell",
+    ),
+    Program(
+        ("emacs", "emacsclient", "zile", "mg", "xemacs"),
+        options="-l -f -e --load --script --eval -eval --execute --funcall -L --directory --alternate-editor -a -s --socket-name",
+        longs="--batch --quick --no-init-file --daemon",
+        describe=emacs,
+        summary="an editor; --eval runs Lisp",
+    ),
+    Program(
+        ("nano", "pico", "micro", "joe", "jed", "ne", "tilde", "helix", "hx", "kak", "mcedit", "amp", "kate", "gedit", "code", "code-insiders", "cursor", "subl", "mousepad", "zed"),
+        options="-T -o -r -s -Y -C -g --goto --install-extension --uninstall-extension --command -c",
+        describe=open_editor,
+        summary="an editor",
+    ),
+    Program(
+        ("patch", "gpatch"),
+        options="-B -D -d -F -g -i -o -p -r -V -x -Y -z --directory --input --output --strip --reject-file --fuzz --suffix --prefix --basename-prefix",
+        longs="--dry-run --reverse --forward --backup --force --batch --binary --quiet --silent",
+        describe=patch,
+        summary="applies a patch",
+    ),
+)
