@@ -66,7 +66,7 @@ class Stdin(Value):
     """What a command reads on fd 0.
 
     kind: "inherit" | "null" | "pipe" (producers: indexes of the invocations whose stdout comes in) | "file" (field: its name) |
-    "text" (field: heredoc body or here-string, expanded) | "closed".
+    "text" (field: heredoc body or here-string, expanded; or the known output of the `producers` of a pipe) | "closed".
     """
 
     kind: str
@@ -107,6 +107,7 @@ class Invocation(Value):
     readers: tuple[int, ...] = ()
     context: tuple[str, ...] = ()
     defined: bool = False  # the body of a function that was defined and never called in this text
+    output: Field | None = None  # what it writes to stdout, when that can be told without running it
 
 
 class Evaluation(Value):
@@ -128,3 +129,9 @@ class Surroundings(Value):
     argv0: str = "bash"
     positional: tuple[str, ...] = ()
     user: str = ""
+    # for nested text (bash -c, functions, xargs): what is known of its start beyond plain strings; each wins over its plain twin
+    cwd_field: Field | None = None
+    argv0_field: Field | None = None
+    positional_fields: tuple[Field, ...] = ()
+    variables: tuple[tuple[str, Field], ...] = ()
+    stdin: Stdin | None = None

@@ -1,0 +1,393 @@
+"""Walks a tree as bash would and yields every command that would run, with its words expanded and its surroundings known.
+
+Promise: each command that bash can run for this text is among the invocations, or the text it stands in is reported as opaque. Nothing is
+executed and nothing is read from disk. The work is bounded; where a bound is reached, the rest is opaque.
+"""
+
+from __future__ import annotations
+
+from ..errors import InstinctError
+from ..model.effect import Span
+from . import control, parameters, simple, syntax, values
+from .expand import Expander
+from .invocation import Evaluation, Field, Invocation, Known, Origin, Stdin, Stream, Surroundings
+from .state import Channel, State, merge
+from .syntax import CommandSub, Node, Opaque, Parsed, ProcessSub, Script
+from .values import Array, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MAX_STEPS = 4_000  # simple commands evaluated, loops and calls counted each time
+MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
+
+
+class BoundReached(Exception):
+    """The evaluation went over one of its bounds."""
+
+
+class Record:
+    """An invocation in the making: pipes and substitutions fill in their ends later."""
+
+    __slots__ = (
+        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "output", "readers", "span", "stdin", "stdout", "streams", "words",
+    )  # fmt: skip
+
+    def __init__(self, ev: Evaluator, words: tuple[Field, ...], assignments: tuple[tuple[str, Field], ...], span: Span) -> None:
+        self.words = words
+        self.assignments = assignments
+        self.span = span
+        self.cwd = ev.cwd_field()
+        self.env = ev.env_fields()
+        self.certain = ev.certain and not ev.state.dead
+        self.context = ev.context
+        self.defined = ev.defined
+        self.captured = ev.captured
+        self.stdin: Channel = ev.state.fds[0]
+        self.stdout: Channel = ev.state.fds[1]
+        self.streams: tuple[Stream, ...] = ()
+        self.readers: list[int] = []
+        self.output: Text | None = None
+
+
+def evaluate(script: Script, surroundings: Surroundings, parse: Callable[[str], Parsed]) -> Evaluation:
+    """The invocations of a script, in execution order. Raises nothing: what goes over a bound or cannot be read is in `opaque`."""
+    return Evaluator(surroundings, parse).run(script)
+
+
+class Evaluator:
+    """One evaluation. `state` is the current one; running a node returns the state after its failure, None when it is the same."""
+
+    def __init__(self, surroundings: Surroundings, parse: Callable[[str], Parsed]) -> None:
+        self.surroundings = surroundings
+        self.parse = parse
+        self.expander = Expander(self)
+        self.records: list[Record] = []
+        self.opaques: list[Opaque] = []
+        self.notes: list[tuple[str, str, Span]] = []
+        self.function_names: dict[str, None] = {}
+        self.bodies: dict[int, tuple[str, Node, Span | None]] = {}  # function bodies seen, by identity
+        self.called: set[int] = set()
+        self.calls: list[str] = []
+        self.environment: dict[str, Text] = {name: Text((value,)) for name, value in surroundings.env}
+        for name, field in surroundings.variables:
+            self.environment[name] = values.from_field(field)
+        cwd = values.from_field(surroundings.cwd_field) if surroundings.cwd_field else Text((surroundings.cwd,))
+        self.argv0 = values.from_field(surroundings.argv0_field) if surroundings.argv0_field else Text((surroundings.argv0,))
+        self.sink = Channel("sink")
+        self.state = State(cwd, {0: _first_stdin(surroundings.stdin), 1: self.sink, 2: Channel("inherit")})
+        positional = surroundings.positional_fields
+        self.state.positional = tuple(values.from_field(f) for f in positional) or tuple(Text((p,)) for p in surroundings.positional)
+        self.out = values.EMPTY  # what went to the current sink
+        self.producers: list[int] = []  # who wrote to the current sink
+        self.certain = True
+        self.captured = False
+        self.defined = False
+        self.context: tuple[str, ...] = ()
+        self.aborts = False
+        self.exits: list[list[State]] = []  # per loop or call: the states at break, continue, return
+        self.nested_span: Span | None = None
+        self.process_texts: dict[tuple[int, ...], Text] = {}
+        self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
+        self.steps = 0
+        self.unrolled = 0
+        self.depth = 0
+        self._cwd_cache: tuple[Text, Field] | None = None
+        self._env_cache: tuple[int, tuple[tuple[str, Field], ...]] | None = None
+
+    # ------------------------------------------------------------ the whole
+
+    def run(self, script: Script) -> Evaluation:
+        """Evaluates the script, its traps and the functions it never calls."""
+        try:
+            self.script(script)
+            control.run_traps(self, ())
+            control.run_uncalled(self)
+        except (BoundReached, RecursionError) as error:
+            reason = str(error) or "the text is nested too deeply"
+            self.notes.append(("limit", reason, script.span))
+            self.opaques.append(Opaque(script.span, reason, ""))
+        built = tuple(self._build(record) for record in self.records)
+        return Evaluation(built, tuple(self.opaques), tuple(self.function_names), tuple(self.notes))
+
+    def _build(self, record: Record) -> Invocation:
+        output = record.output
+        return Invocation(
+            record.words,
+            record.cwd,
+            record.span,
+            record.assignments,
+            record.env,
+            _stdin(record.stdin),
+            record.streams,
+            record.certain,
+            record.captured,
+            tuple(dict.fromkeys(record.readers)),
+            record.context,
+            record.defined,
+            values.to_field(output, record.span) if output is not None and output.known else None,
+        )
+
+    def script(self, script: Script) -> State | None:
+        """Runs the commands of a list; the state after a failing last command is returned."""
+        failed: State | None = None
+        for item in script.items:
+            if failed is not None:
+                if "errexit" not in self.state.options:
+                    self.state = merge(self.state, failed)
+                elif self.state.dead:
+                    self.state = failed
+            failed = self.node(item)
+        return failed
+
+    def node(self, node: Node) -> State | None:
+        """Runs one node; the state after success is in `state`."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH * 4:
+            raise BoundReached("commands are nested too deeply to be followed")
+        try:
+            return _RUN[type(node)](self, node)
+        finally:
+            self.depth -= 1
+
+    def step(self) -> None:
+        """Counts one command."""
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise BoundReached(f"more than {MAX_STEPS:,} commands would run: the rest is not followed")
+
+    # ------------------------------------------------------------ knowledge
+
+    def span(self, span: Span) -> Span:
+        """The span in the outermost text."""
+        return self.nested_span or span
+
+    def lookup(self, name: str) -> Text | Array | None:
+        """What a variable holds now."""
+        return parameters.lookup(self, name)
+
+    def ifs(self) -> str:
+        """The field separators in force."""
+        if "IFS" not in self.state.variables and "IFS" not in self.environment:
+            return " \t\n"
+        found = self.lookup("IFS")
+        if found is None:
+            return " \t\n"
+        return found.text if isinstance(found, Text) and found.text is not None else " \t\n"
+
+    def note(self, kind: str, detail: str, span: Span) -> None:
+        """Something that the caller must judge."""
+        note = (kind, detail, self.span(span))
+        if note not in self.notes:
+            self.notes.append(note)
+
+    def opaque(self, span: Span, reason: str, text: str) -> None:
+        """A piece that runs and cannot be read."""
+        found = Opaque(self.span(span), reason, text)
+        if found not in self.opaques:
+            self.opaques.append(found)
+
+    def check_hidden(self, text: str, span: Span, where: str, *, subscript: bool = False) -> None:
+        """Reports code that bash runs out of a value: substitutions in arithmetic and in subscripts."""
+        if ("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text):
+            self.opaque(span, f"code hidden in a value ({where})", text)
+
+    def forget(self, names: tuple[str, ...], reason: str) -> None:
+        """These variables may have changed to anything."""
+        for name in names:
+            self.state.assign(name, values.unknown(reason, "arithmetic", name))
+
+    def cwd_field(self) -> Field:
+        """The current directory as a field."""
+        if self._cwd_cache is None or self._cwd_cache[0] is not self.state.cwd:
+            self._cwd_cache = (self.state.cwd, values.to_field(self.state.cwd))
+        return self._cwd_cache[1]
+
+    def env_fields(self) -> tuple[tuple[str, Field], ...]:
+        """Exported variables that this text has changed."""
+        exported = self.state.exported
+        if not exported:
+            return ()
+        found = []
+        for name in sorted(exported):
+            value = self.state.variables.get(name)
+            if isinstance(value, Text):
+                found.append((name, values.to_field(value)))
+        return tuple(found)
+
+    # ------------------------------------------------------------ scopes
+
+    def uncertain(self, action: Callable[[], object], *context: str) -> None:
+        """Runs an action whose commands may or may not run."""
+        certain, held = self.certain, self.context
+        self.certain = False
+        self.context = held + context
+        try:
+            action()
+        finally:
+            self.certain, self.context = certain, held
+
+    def within(self, action: Callable[[], object], *context: str) -> None:
+        """Runs an action with more context."""
+        held = self.context
+        self.context = held + context
+        try:
+            action()
+        finally:
+            self.context = held
+
+    def apart(self, action: Callable[[], object], *context: str) -> None:
+        """Runs an action in a subshell: what it changes does not escape."""
+        state, exits = self.state, self.exits
+        self.state = state.copy()
+        self.exits = []
+        traps = state.traps
+        try:
+            self.within(lambda: (action(), control.run_traps(self, traps)), *context)
+        finally:
+            self.state, self.exits = state, exits
+
+    def gather(self, action: Callable[[], object]) -> tuple[Text, tuple[int, ...]]:
+        """What an action writes to stdout, and which invocations do."""
+        out, producers, sink = self.out, self.producers, self.sink
+        self.out, self.producers, self.sink = values.EMPTY, [], Channel("sink")
+        held = self.state.fds
+        self.state.fds = {**held, 1: self.sink}
+        try:
+            action()
+            return self.out, tuple(self.producers)
+        finally:
+            self.out, self.producers, self.sink = out, producers, sink
+            self.state.fds = held
+
+    def emit(self, index: int, text: Text | None) -> None:
+        """Notes that an invocation writes this to the current sink; None when unknown."""
+        self.producers.append(index)
+        if text is None:
+            text = Text((), "output of a command")
+        self.out = values.concat(self.out, text)
+
+    # ------------------------------------------------------------ nested commands
+
+    def substitute(self, part: CommandSub) -> Text:
+        """`$(..)`: its commands are evaluated, its value is known when their output is."""
+        self.enter()
+        held, self.captured = self.captured, True
+        aborts = self.aborts
+        try:
+            if (name := simple.read_file(part.body)) is not None:
+                field = self.expander.fields(name)
+                simple.run_redirect_only(self, part.body)
+                detail = field[0].text if field and field[0].text else ""
+                return values.unknown(f"content of `{detail or name.raw}`", "file", detail)
+            first = len(self.records)
+            text, producers = self.gather(lambda: self.apart(lambda: self.script(part.body), "substitution"))
+        finally:
+            self.captured = held
+            self.depth -= 1
+            self.aborts = aborts
+        if text.known and not text.glob:
+            return values.transform(text, lambda v: v.rstrip("\n").replace("\0", "")) if text.values != ("",) else text
+        if text.origins:
+            return Text((), text.reason, text.origins, text.prefix, text.suffix.rstrip("\n"), unset=text.unset)
+        if not producers:
+            producers = tuple(range(first, len(self.records)))
+        what = self.records[producers[-1]].words if producers else ()
+        name_text = what[0].text if what else None
+        reason = f"output of `{name_text}`" if name_text else "output of a command"
+        return Text((), reason, (Origin("command", name_text or "", producers),), text.prefix)
+
+    def process(self, part: ProcessSub) -> Text:
+        """`<(..)` or `>(..)`: its commands are evaluated; the value is the name of a pipe."""
+        self.enter()
+        held, self.captured = self.captured, part.direction == "<"
+        try:
+            if part.direction == "<":
+                text, producers = self.gather(lambda: self.apart(lambda: self.script(part.body), "substitution"))
+                self.process_texts[producers] = text
+            else:
+                channel = Channel("pipe")
+                first = len(self.records)
+
+                def reading() -> None:
+                    self.state.fds[0] = channel
+                    self.script(part.body)
+
+                self.apart(reading, "substitution")
+                producers = tuple(range(first, len(self.records)))
+                self.pending.append((channel, producers))
+        finally:
+            self.captured = held
+            self.depth -= 1
+        origin = Origin("process", part.direction, producers)
+        return Text((), "process substitution", (origin,), "/dev/fd/")
+
+    def enter(self) -> None:
+        """Counts one level of nested evaluation; the caller takes it back."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH * 4:
+            raise BoundReached("commands are nested too deeply to be followed")
+
+    def nested(self, text: str, span: Span) -> State | None:
+        """Runs text that the shell itself reads again (eval, trap, source of known text) in the current state."""
+        self.enter()
+        held = self.nested_span
+        outer = self.span(span)
+        try:
+            parsed = self.parse(text)
+        except InstinctError as error:
+            self.opaque(span, str(error), text)
+            self.depth -= 1
+            return None
+        self.nested_span = outer
+        try:
+            return self.script(parsed.script)
+        finally:
+            self.nested_span = held
+            self.depth -= 1
+
+
+
+
+def _first_stdin(given: Stdin | None) -> Channel:
+    if given is None:
+        return Channel("inherit")
+    channel = Channel(given.kind, field=given.field, text=values.from_field(given.field) if given.kind == "text" and given.field else None)
+    channel.producers = given.producers
+    return channel
+
+
+def _stdin(channel: Channel) -> Stdin:
+    if channel.kind == "sink":
+        return Stdin("inherit")
+    text = channel.text
+    if text is not None and text.known and not text.glob:
+        return Stdin("text", values.to_field(text), channel.producers)
+    if channel.kind == "text":
+        return Stdin("text", values.to_field(text) if text is not None else Field(Known.DYNAMIC, reason="unknown text"), channel.producers)
+    return Stdin(channel.kind, channel.field, channel.producers)
+
+
+def _run_opaque(ev: Evaluator, node: Opaque) -> None:
+    ev.opaque(node.span, node.reason, node.text)
+
+
+_RUN: dict[type[Node], Callable[[Evaluator, Node], State | None]] = {
+    syntax.Command: simple.run_command,
+    syntax.Pipeline: simple.run_pipeline,
+    syntax.AndOr: control.run_and_or,
+    syntax.Background: control.run_background,
+    syntax.Subshell: control.run_subshell,
+    syntax.Group: control.run_group,
+    syntax.If: control.run_if,
+    syntax.Loop: control.run_loop,
+    syntax.For: control.run_for,
+    syntax.ArithFor: control.run_arith_for,
+    syntax.Case: control.run_case,
+    syntax.Function: control.run_function,
+    syntax.Test: simple.run_test,
+    syntax.Arithmetic: simple.run_arithmetic,
+    syntax.Coproc: control.run_coproc,
+    syntax.Opaque: _run_opaque,
+}

@@ -1,0 +1,400 @@
+"""Words to fields, in bash's order: braces, tilde, parameters, substitutions, arithmetic, IFS splitting, globs kept as patterns, quotes.
+
+Nothing is read from disk. What is not known becomes a dynamic field that says why and keeps its literal ends.
+"""
+
+from __future__ import annotations
+
+from ..model.effect import Span
+from . import arith, parameters, values
+from .invocation import Field, Known
+from .syntax import Arith, Brace, CommandSub, Glob, Literal, OpaquePart, Param, Part, ProcessSub, Tilde, Word
+from .values import Array, Text
+from .words import escape_glob, split_globs, split_tildes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+MAX_FIELDS = 1_024  # fields that one word may become
+_WHITE = " \t\n"
+
+
+class Expander:
+    """Expands words in the evaluator's current state."""
+
+    __slots__ = ("_ev",)
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._ev = evaluator
+
+    def fields(self, word: Word) -> list[Field]:
+        """The fields that a command word becomes."""
+        parts = word.parts
+        if len(parts) == 1 and type(parts[0]) is Literal:
+            return [Field(Known.STATIC, (parts[0].text,), quoted=parts[0].quoted, span=self._ev.span(word.span))]
+        span = self._ev.span(word.span)
+        out: list[Field] = []
+        for flat in self._without_braces(parts):
+            builder = _Builder(self._ev, span)
+            self._add(builder, flat)
+            out += builder.finish()
+            if len(out) > MAX_FIELDS:
+                return [values.to_field(values.unknown("the word becomes too many arguments", "opaque"), span, many=True)]
+        return out
+
+    def all_fields(self, words: tuple[Word, ...]) -> list[Field]:
+        """The fields of several words in a row."""
+        out: list[Field] = []
+        for word in words:
+            out += self.fields(word)
+        return out
+
+    def single(self, word: Word | None) -> Text:
+        """The word without splitting and globbing: assignment values, heredocs, here-strings, `case` words."""
+        if word is None:
+            return values.EMPTY
+        found = values.EMPTY
+        for part in word.parts:
+            found = values.concat(found, self._joined(part))
+        return found
+
+    def pattern(self, word: Word | None) -> Text:
+        """The word as a pattern: quoted text and quoted values are escaped, the rest is active."""
+        if word is None:
+            return values.EMPTY
+        found = values.EMPTY
+        for part in word.parts:
+            text = self._joined(part)
+            if text.known and not text.glob and (type(part) is Literal or getattr(part, "quoted", False)):
+                text = Text(tuple(escape_glob(v) for v in text.values), unset=text.unset)
+            found = values.concat(found, text)
+        return Text(found.values, found.reason, found.origins, found.prefix, found.suffix, False, found.unset)
+
+    def commands_inside(self, word: Word | None) -> None:
+        """Evaluates what runs inside a word whose value is of no interest."""
+        if word is not None and len(word.parts) != sum(type(p) in (Literal, Glob) for p in word.parts):
+            self.single(word)
+
+    def commands_inside_quietly(self, word: Word | None) -> None:
+        """Evaluates, as possible only, what runs inside a word that bash skips with the values known here."""
+        if word is not None and any(type(p) not in (Literal, Glob) for p in word.parts):
+            with_state = self._ev.state
+            self._ev.state = with_state.copy()
+            self._ev.uncertain(lambda: self.single(word), "branch")
+            self._ev.state = with_state
+
+    # ------------------------------------------------------------ parts
+
+    def _joined(self, part: Part) -> Text:
+        """One part as one string."""
+        kind = type(part)
+        if kind is Literal or kind is Glob:
+            return Text((part.text,))  # type: ignore[attr-defined]  # both have text
+        if kind is Param:
+            assert isinstance(part, Param)
+            found, separate = parameters.expand(self._ev, part)
+            if not separate:
+                return found[0] if found else values.EMPTY
+            return _join_with(found, " " if part.name == "@" or part.index is not None else self._ifs_first())
+        if isinstance(part, Brace):
+            return Text((part_text(part),))
+        return self._value(part)
+
+    def _value(self, part: Part) -> Text:
+        """The value of a tilde, substitution or arithmetic part."""
+        if isinstance(part, Tilde):
+            return parameters.tilde(self._ev, part.user)
+        if isinstance(part, CommandSub):
+            return self._ev.substitute(part)
+        if isinstance(part, ProcessSub):
+            return self._ev.process(part)
+        if isinstance(part, Arith):
+            return arithmetic(self._ev, part.text, part.nested, part.span)
+        reason = part.reason if isinstance(part, OpaquePart) else "not understood"
+        return values.unknown(reason, "opaque")
+
+    def _ifs_first(self) -> str:
+        return self._ev.ifs()[:1]
+
+    def _add(self, builder: _Builder, parts: tuple[Part, ...], split_literals: bool = False) -> None:
+        for part in parts:
+            kind = type(part)
+            if kind is Literal:
+                assert isinstance(part, Literal)
+                if split_literals and not part.quoted:
+                    builder.split(Text((part.text,)))
+                else:
+                    builder.literal(part.text, part.quoted)
+            elif kind is Glob:
+                assert isinstance(part, Glob)
+                builder.glob(part.text)
+            elif kind is Param:
+                assert isinstance(part, Param)
+                self._add_parameter(builder, part)
+            else:
+                quoted = isinstance(part, (Tilde, ProcessSub)) or bool(getattr(part, "quoted", False))
+                builder.add(self._value(part), quoted) if quoted else builder.split(self._value(part))
+
+    def _add_parameter(self, builder: _Builder, part: Param) -> None:
+        if not part.quoted and part.argument is not None and part.op in parameters.DEFAULTS:
+            chosen, value = parameters.choose(self._ev, part)
+            if chosen == "argument":
+                self._add(builder, part.argument.parts, split_literals=True)
+                return
+            if chosen == "value":
+                builder.split(value)
+                return
+        found, separate = parameters.expand(self._ev, part)
+        if not separate:
+            for text in found:
+                builder.add(text, True) if part.quoted else builder.split(text)
+            return
+        if part.quoted and (part.name == "*" or parameters.is_star(part)):
+            builder.add(_join_with(found, self._ifs_first()), True)
+            return
+        for number, text in enumerate(found):
+            if number:
+                builder.cut()
+            open_ = not text.known and text.reason.startswith(parameters.OPEN)
+            builder.add(text, True, many=open_) if part.quoted else builder.split(text)
+
+    # ------------------------------------------------------------ braces
+
+    def _without_braces(self, parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
+        if not any(type(part) is Brace for part in parts):
+            return [parts]
+        rows: list[tuple[Part, ...]] = [()]
+        for part in parts:
+            if isinstance(part, Brace):
+                tails = [tail for word in part.alternatives for tail in self._raw_rows(word.parts)]
+                if len(rows) * len(tails) > MAX_FIELDS:
+                    return [(OpaquePart(part.span, "brace expansion with too many results"),)]
+                rows = [row + tail for row in rows for tail in tails]
+            else:
+                rows = [(*row, part) for row in rows]
+        return [split_globs(split_tildes(_raw(row))) for row in rows]
+
+    def _raw_rows(self, parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
+        rows: list[tuple[Part, ...]] = [()]
+        for part in parts:
+            if isinstance(part, Brace):
+                tails = [tail for word in part.alternatives for tail in self._raw_rows(word.parts)]
+                if len(rows) * len(tails) > MAX_FIELDS:
+                    return [(OpaquePart(part.span, "brace expansion with too many results"),)]
+                rows = [row + tail for row in rows for tail in tails]
+            else:
+                rows = [(*row, part) for row in rows]
+        return rows
+
+
+def _raw(parts: tuple[Part, ...]) -> list[Part]:
+    """Parts with unquoted text joined again, so that tildes and globs can be found across the pieces of a brace expansion."""
+    out: list[Part] = []
+    for part in parts:
+        if isinstance(part, Glob):
+            part = Literal(part.span, part.text, False)
+        elif isinstance(part, Tilde):
+            part = Literal(part.span, "~" + part.user, False)
+        last = out[-1] if out else None
+        if isinstance(part, Literal) and not part.quoted and isinstance(last, Literal) and not last.quoted:
+            out[-1] = Literal(last.span, last.text + part.text, False)
+        else:
+            out.append(part)
+    return out
+
+
+def part_text(part: Part) -> str:
+    """Source-like text of a brace part, for places where bash does not expand braces."""
+    if isinstance(part, Brace):
+        return "{" + ",".join("".join(part_text(p) for p in word.parts) for word in part.alternatives) + "}"
+    return part.text if isinstance(part, (Literal, Glob)) else ""
+
+
+def _join_with(found: list[Text], separator: str) -> Text:
+    out = values.EMPTY
+    for number, text in enumerate(found):
+        if number:
+            out = values.concat(out, Text((separator,)))
+        out = values.concat(out, text)
+    return out
+
+
+class _Builder:
+    """Collects the pieces of fields. A piece is (knowledge, whether its glob characters are active)."""
+
+    __slots__ = ("_ev", "_fields", "_many", "_pieces", "_quoted", "_span", "_unset")
+
+    def __init__(self, evaluator: Evaluator, span: Span) -> None:
+        self._ev = evaluator
+        self._span = span
+        self._fields: list[Field] = []
+        self._pieces: list[tuple[Text, bool]] = []
+        self._quoted = False
+        self._many = False
+        self._unset: tuple[str, ...] = ()
+
+    def literal(self, text: str, quoted: bool) -> None:
+        if text or not quoted:
+            self._pieces.append((Text((text,)), False))
+        self._quoted = self._quoted or quoted
+
+    def glob(self, text: str) -> None:
+        self._pieces.append((Text((text,)), "noglob" not in self._ev.state.options))
+
+    def add(self, text: Text, quoted: bool, many: bool = False) -> None:
+        """A value that is not split."""
+        self._unset += text.unset
+        if text.values != ("",):
+            self._pieces.append((text, text.glob))
+        self._quoted = self._quoted or quoted
+        self._many = self._many or many
+
+    def split(self, text: Text) -> None:
+        """An unquoted value: split at IFS, its glob characters active."""
+        live = "noglob" not in self._ev.state.options
+        if not text.known:
+            self._unset += text.unset
+            self._pieces.append((text, False))
+            self._many = True
+            return
+        ifs = self._ev.ifs()
+        if text.glob:
+            self._pieces.append((text, True))
+            return
+        rows = [split_ifs(value, ifs) for value in text.values]
+        if all(len(row[0]) == 1 and not row[1] and not row[2] for row in rows):
+            self._pieces.append((text, live))
+            self._unset += text.unset
+            return
+        longest = max(len(row[0]) for row in rows)
+        if any(row[1] for row in rows):
+            self.cut()
+        self._unset += text.unset
+        if len(rows) > 1 and any(not row[0] for row in rows):
+            self._many = True
+        for number in range(longest):
+            if number:
+                self.cut()
+            choices = [row[0][number] for row in rows if number < len(row[0])]
+            self._pieces.append((values.one_of(choices), live))
+            if len(choices) < len(rows):
+                self._many = True
+        if any(row[2] for row in rows):
+            self.cut()
+
+    def cut(self) -> None:
+        """Ends the current field."""
+        if self._pieces or self._quoted:
+            self._fields.append(self._field())
+        self._pieces = []
+        self._quoted = self._many = False
+        self._unset = ()
+
+    def finish(self) -> list[Field]:
+        """All fields."""
+        self.cut()
+        return self._fields
+
+    def _field(self) -> Field:
+        pieces = self._pieces
+        active = any(live and (text.glob or any(_has_glob(v) for v in text.values)) for text, live in pieces)
+        found = values.EMPTY
+        for text, live in pieces:
+            if active and text.known and not text.glob:
+                text = Text(text.values if live else tuple(escape_glob(v) for v in text.values), glob=True, unset=text.unset)
+            found = values.concat(found, text)
+        if self._unset:
+            unset = tuple(dict.fromkeys(self._unset))
+            found = Text(found.values, found.reason, found.origins, found.prefix, found.suffix, found.glob, unset)
+        return values.to_field(found, self._span, quoted=self._quoted, many=self._many)
+
+
+def _has_glob(text: str) -> bool:
+    return "*" in text or "?" in text or ("[" in text and "]" in text) or "(" in text and text[:1] != "("
+
+
+def split_ifs(text: str, ifs: str) -> tuple[list[str], bool, bool]:
+    """The pieces of an unquoted value, and whether it begins and ends with a separator."""
+    if not text:
+        return [], False, False
+    if not ifs:
+        return [text], False, False
+    if ifs == _WHITE:
+        pieces = text.split() if text.isascii() else [p for p in _white_split(text) if p]
+        return pieces, text[0] in ifs, text[-1] in ifs
+    white = "".join(c for c in ifs if c in _WHITE)
+    hard = "".join(c for c in ifs if c not in _WHITE)
+    stripped = text.strip(white) if white else text
+    pieces = []
+    run = ""
+    at = 0
+    while at < len(stripped):
+        char = stripped[at]
+        if char in hard or char in white:
+            end = at
+            seen = False
+            while end < len(stripped) and (stripped[end] in white or (stripped[end] in hard and not seen)):
+                seen = seen or stripped[end] in hard
+                end += 1
+            pieces.append(run)
+            run = ""
+            at = end
+            continue
+        run += char
+        at += 1
+    if run:
+        pieces.append(run)
+    return pieces, text[0] in ifs, text[-1] in ifs
+
+
+def _white_split(text: str) -> list[str]:
+    out = [""]
+    for char in text:
+        if char in _WHITE:
+            out.append("")
+        else:
+            out[-1] += char
+    return out
+
+
+def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -> Text:
+    """The value of an arithmetic expression; variables it changes are changed. Code hidden in its variables is reported as opaque."""
+    for part in nested:
+        found = ev.expander._joined(part)
+        if isinstance(part, CommandSub) and found.text is not None and text.strip() == f"$({text.strip()[2:-1]})":
+            text = found.text
+    if any(mark in text for mark in ("$(", "`", "[")):
+        ev.forget(arith.assigned_names(text), "arithmetic")
+        ev.check_hidden(text.replace("$(", "(") if nested else text, span, "arithmetic")
+        return values.unknown("arithmetic", "arithmetic")
+    changed: dict[str, int] = {}
+
+    def get(name: str, depth: int = 0) -> int:
+        if name in changed:
+            return changed[name]
+        found = ev.lookup(name)
+        if isinstance(found, Array):
+            found = found.items.get("0")
+        if found is None:
+            return 0
+        if found.text is None:
+            for value in found.values:
+                ev.check_hidden(value, span, f"arithmetic on `{name}`")
+            raise arith.Unknown
+        value = found.text.strip()
+        if not value:
+            return 0
+        ev.check_hidden(value, span, f"arithmetic on `{name}`")
+        if depth > 8:
+            raise arith.Unknown
+        return arith.evaluate(value, arith.Names(lambda n: get(n, depth + 1), changed.__setitem__))
+
+    try:
+        result = arith.evaluate(text.strip().strip('"'), arith.Names(get, changed.__setitem__))
+    except (arith.Unknown, RecursionError):
+        ev.forget(arith.assigned_names(text), "arithmetic")
+        return values.unknown("arithmetic", "arithmetic")
+    for name, number in changed.items():
+        ev.state.assign(name, Text((str(number),)))
+    return Text((str(result),))

@@ -1,0 +1,363 @@
+"""What a program surely writes to stdout, told from its words and its known input: the pure constants of shell work.
+
+`echo`, `printf`, decoders and simple filters make it possible to see that `echo cm0K | base64 -d | sh` runs `rm`. Everything not listed is unknown.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from . import decoders, values
+from .invocation import Field, Known, Origin
+from .state import Channel
+from .values import Text
+from .words import decode_ansi
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .evaluate import Evaluator
+
+_SILENT = frozenset(
+    "rm mkdir rmdir touch chmod chown ln sleep wait kill [[ set unset shift ulimit umask export cd sync mkfifo truncate shred logger disown".split()
+)
+_SKIPPED = frozenset({"command", "builtin", "exec", "nohup", "time", "busybox"})
+_DIRECTORIES_OF_SHELL = "/usr/bin/"
+
+
+def output(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    """The text that the command writes; partly known text keeps its origins; None when nothing is known."""
+    while len(fields) > 1 and fields[0].text in _SKIPPED and not (fields[1].text or "-").startswith("-"):
+        fields = fields[1:]
+    name = fields[0].text if fields else None
+    if name is None:
+        return None
+    name = name.rsplit("/", 1)[-1]
+    if name in _SILENT:
+        return values.EMPTY
+    handler = _TABLE.get(name)
+    if handler is None:
+        return None
+    try:
+        return handler(ev, fields[1:], stdin)
+    except (ValueError, IndexError, OverflowError):
+        return None
+
+
+def _read(stdin: Channel) -> Text | None:
+    """The known text of an input, as far as it is not read yet."""
+    if stdin.kind == "null":
+        return values.EMPTY
+    if stdin.rest is not None:
+        return Text((stdin.rest,))
+    return stdin.text
+
+
+def _static(fields: tuple[Field, ...]) -> list[str] | None:
+    out = []
+    for field in fields:
+        if field.text is None:
+            return None
+        out.append(field.text)
+    return out
+
+
+def _part(field: Field) -> Text:
+    if field.glob:
+        return values.unknown("names that match a pattern", "glob", field.values[0])
+    return values.from_field(field)
+
+
+def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    newline = True
+    escapes = False
+    at = 0
+    while at < len(fields):
+        text = fields[at].text or ""
+        if len(text) < 2 or text[0] != "-" or text[1:].strip("neE"):
+            break
+        newline = newline and "n" not in text
+        for letter in text:
+            if letter in "eE":
+                escapes = letter == "e"
+        at += 1
+    out = values.EMPTY
+    for number, field in enumerate(fields[at:]):
+        if number:
+            out = values.concat(out, Text((" ",)))
+        out = values.concat(out, _part(field))
+    if escapes:
+        out = values.transform(out, _echo_escapes)
+    return values.concat(out, Text(("\n",))) if newline else out
+
+
+def _echo_escapes(text: str) -> str:
+    text = text.split("\\c")[0]
+    return decode_ansi(re.sub(r"\\0([0-7]{0,3})", lambda m: "\\" + (m[1] or "0"), text))
+
+
+def printf(fields: tuple[Field, ...]) -> Text | None:
+    """What `printf format arguments` writes; None when the format is not known."""
+    if fields and fields[0].text == "--":
+        fields = fields[1:]
+    if not fields or fields[0].text is None:
+        return None
+    form = fields[0].text
+    arguments = [_part(field) for field in fields[1:]]
+    if any(f.many and f.known is Known.DYNAMIC for f in fields[1:]):
+        return Text((), "arguments of printf are not known", tuple(o for f in fields[1:] for o in f.origins))
+    out = values.EMPTY
+    pieces = re.split(r"(%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%])", form)
+    for _ in range(64):
+        used = False
+        for piece in pieces:
+            if piece.startswith("%") and len(piece) > 1:
+                letter = piece[-1]
+                if letter == "%":
+                    out = values.concat(out, Text(("%",)))
+                    continue
+                value = arguments.pop(0) if arguments else Text(("0" if letter in "dioxXu" else "",))
+                used = True
+                out = values.concat(out, _formatted(piece, letter, value))
+            elif piece:
+                out = values.concat(out, Text((decode_ansi(piece),)))
+        if not arguments or not used:
+            break
+    return out
+
+
+def _formatted(piece: str, letter: str, value: Text) -> Text:
+    if letter == "s":
+        return value if piece == "%s" else values.transform(value, lambda v: piece % v)
+    if letter == "b":
+        return values.transform(value, _echo_escapes)
+    if letter == "c":
+        return values.transform(value, lambda v: v[:1])
+    if letter == "q":
+        return values.transform(value, lambda v: v if re.fullmatch(r"[\w./:=@%+,-]+", v) else "'" + v.replace("'", "'\\''") + "'")
+    if letter in "dioxXu":
+        return values.transform(value, lambda v: (piece[:-1] + ("d" if letter in "iu" else letter)) % _number(v))
+    return values.unknown("printf", "opaque")
+
+
+def _number(text: str) -> int:
+    if text[:1] in ("'", '"') and len(text) > 1:
+        return ord(text[1])
+    return int(text or "0", 0) if not re.fullmatch(r"0\d+", text) else int(text, 8)
+
+
+def _printf(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    return printf(fields)
+
+
+def _cat(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    names = [f for f in fields if f.text is None or not f.text.startswith("-") or f.text == "-"]
+    if not names or all(f.text == "-" for f in names):
+        return _read(stdin)
+    if len(names) == 1:
+        text = values.from_field(names[0])
+        for origin in text.origins:
+            if origin.kind == "process":
+                return ev.process_texts.get(origin.producers)
+        detail = names[0].text or names[0].prefix
+        return Text((), f"content of `{detail}`", (Origin("file", names[0].text or ""),))
+    return None
+
+
+def _tee(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    return _read(stdin)
+
+
+def _basename(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    words = [f for f in fields if f.text != "--"]
+    if not words or (words[0].text or "").startswith("-"):
+        return None
+    suffix = (words[1].text or "") if len(words) > 1 else ""
+
+    def change(value: str) -> str:
+        found = value.rstrip("/").rsplit("/", 1)[-1] or "/"
+        return (found.removesuffix(suffix) if suffix and found != suffix else found) + "\n"
+
+    text = values.from_field(words[0])
+    return values.transform(text, change) if not text.glob else None
+
+
+def _dirname(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    words = [f for f in fields if f.text != "--"]
+    if len(words) != 1:
+        return None
+    text = values.from_field(words[0])
+    if not text.known and text.prefix.count("/") > 1:
+        return Text((), text.reason, text.origins, text.prefix.rsplit("/", 1)[0])
+    return values.transform(text, lambda v: (posixpath.dirname(v.rstrip("/")) or ("/" if v.startswith("/") else ".")) + "\n") if not text.glob else None
+
+
+def _pwd(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    return values.concat(ev.state.cwd, Text(("\n",)))
+
+
+def _path(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    """realpath and readlink -f, as far as text goes; links are resolved by the gate."""
+    words = [f for f in fields if not (f.text or "").startswith("-")]
+    if len(words) != 1 or (fields[0].text == "-" or len(fields) == len(words)) and ev is None:
+        return None
+    text = values.from_field(words[0])
+    cwd = ev.state.cwd.text
+    if text.glob or cwd is None:
+        return None
+    return values.transform(text, lambda v: posixpath.normpath(posixpath.join(cwd, v)) + "\n")
+
+
+def _readlink(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    if any((f.text or "") in ("-f", "-e", "-m", "--canonicalize") for f in fields):
+        return _path(ev, fields, stdin)
+    return None
+
+
+def _which(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    words = [f for f in fields if not (f.text or "").startswith("-")]
+    if len(words) != 1:
+        return None
+    text = values.from_field(words[0])
+    return values.transform(text, lambda v: (v if "/" in v else _DIRECTORIES_OF_SHELL + v) + "\n")
+
+
+def _command(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    if fields and fields[0].text == "-v":
+        return _which(ev, fields[1:], stdin)
+    return None
+
+
+def _type(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    if fields and fields[0].text in ("-p", "-P"):
+        return _which(ev, fields[1:], stdin)
+    return None
+
+
+def _user(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    return Text((ev.surroundings.user + "\n",)) if ev.surroundings.user else None
+
+
+def _id(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    words = _static(fields) or []
+    return _user(ev, fields, stdin) if words in (["-un"], ["-u", "-n"], ["-nu"]) else None
+
+
+def _printenv(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    if len(fields) != 1 or fields[0].text is None:
+        return None
+    found = ev.lookup(fields[0].text)
+    return values.concat(found, Text(("\n",))) if isinstance(found, Text) else None
+
+
+def _seq(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    words = _static(fields)
+    if words is None or not words or not all(re.fullmatch(r"-?\d{1,9}", w) for w in words):
+        return None
+    numbers = [int(w) for w in words]
+    first, step, last = (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[1]) if len(numbers) == 2 else tuple(numbers[:3])
+    if step == 0 or abs(last - first) // abs(step) > 512:
+        return None
+    return Text(("".join(f"{n}\n" for n in range(first, last + (1 if step > 0 else -1), step)),))
+
+
+def _mktemp(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    """A fresh name: unknown, but surely new and in a known directory."""
+    folder: Text | None = None
+    template: Text | None = None
+    in_tmp = False
+    at = 0
+    while at < len(fields):
+        text = fields[at].text
+        at += 1
+        if text is not None and text.startswith("--"):
+            if text.startswith("--tmpdir"):
+                in_tmp = True
+                if "=" in text:
+                    folder = Text((text.partition("=")[2],))
+            continue
+        if text is not None and text.startswith("-") and len(text) > 1:
+            in_tmp = in_tmp or "t" in text
+            if text.endswith("p") and at < len(fields):
+                folder = values.from_field(fields[at])
+                at += 1
+            elif "p" in text[1:]:
+                folder = Text((text.partition("p")[2],))
+            continue
+        template = values.from_field(fields[at - 1])
+    tmp = ev.lookup("TMPDIR")
+    usual = tmp if isinstance(tmp, Text) and tmp.text else Text(("/tmp",))
+    if folder is None and template is not None and not in_tmp:
+        base = template.text if template.text is not None else template.prefix
+        head = base.rstrip("X") if template.text is not None else base
+        if not head.startswith("/"):
+            cwd = ev.state.cwd.text
+            if cwd is None:
+                return values.unknown("fresh scratch name", "mktemp")
+            head = cwd.rstrip("/") + "/" + head
+        return values.unknown("fresh scratch name", "mktemp", posixpath.dirname(head), prefix=head)
+    chosen = folder if folder is not None and not in_tmp else folder or usual
+    where = chosen.text if chosen.text is not None else chosen.prefix
+    if not where.startswith("/") and ev.state.cwd.text is not None:
+        where = posixpath.normpath(posixpath.join(ev.state.cwd.text, where))
+    return values.unknown("fresh scratch name", "mktemp", where, prefix=where.rstrip("/") + "/" if where else "")
+
+
+def _filter(change: Callable[[list[str], str], str | None]) -> Callable[[Evaluator, tuple[Field, ...], Channel], Text | None]:
+    """A handler for a program that turns its known input into output by a pure function of its known words."""
+
+    def handler(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+        words = _static(fields)
+        given = _read(stdin)
+        if given is not None and not given.known:
+            return Text((), given.reason, given.origins)
+        if words is None or given is None or given.glob:
+            return None
+        out = []
+        for value in given.values:
+            changed = change(words, value)
+            if changed is None:
+                return None
+            out.append(changed)
+        return values.one_of(out)
+
+    return handler
+
+
+def _inline(language: str) -> Callable[[Evaluator, tuple[Field, ...], Channel], Text | None]:
+    def handler(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+        words = _static(fields)
+        printed = decoders.printed_constant(language, words) if words is not None else None
+        return Text((printed,)) if printed is not None else None
+
+    return handler
+
+
+_TABLE: dict[str, Callable[[Evaluator, tuple[Field, ...], Channel], Text | None]] = {
+    "echo": _echo,
+    "printf": _printf,
+    "cat": _cat,
+    "tee": _tee,
+    "basename": _basename,
+    "dirname": _dirname,
+    "pwd": _pwd,
+    "realpath": _path,
+    "readlink": _readlink,
+    "which": _which,
+    "command": _command,
+    "type": _type,
+    "whoami": _user,
+    "id": _id,
+    "printenv": _printenv,
+    "seq": _seq,
+    "mktemp": _mktemp,
+    "python3": _inline("python"),
+    "python": _inline("python"),
+    "perl": _inline("perl"),
+    "awk": _inline("awk"),
+    "gawk": _inline("awk"),
+    "mawk": _inline("awk"),
+    **{name: _filter(change) for name, change in decoders.FILTERS.items()},
+}

@@ -1,0 +1,418 @@
+"""Parameters and their operators: `$x`, `${x:-y}`, `${x%/*}`, `"$@"`, arrays, tildes, on known and half-known values."""
+
+from __future__ import annotations
+
+from . import patterns, values
+from .syntax import Param
+from .values import Array, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .evaluate import Evaluator
+
+DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
+OPEN = "unknown number of"
+_SUBJECT = 8_192  # characters that a pattern is matched against; above, the result is unknown
+_VOLATILE = frozenset(
+    "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO BASHPID PPID HOSTNAME UID EUID COLUMNS LINES BASH_VERSION BASH_COMMAND "
+    "BASH_SUBSHELL SHLVL MACHTYPE HOSTTYPE SHELLOPTS BASHOPTS OPTIND COMP_LINE HISTCMD".split()
+)
+
+
+def lookup(ev: Evaluator, name: str) -> Text | Array | None:
+    """What a variable or special parameter holds; None when it is surely unset."""
+    state = ev.state
+    if name in state.variables:
+        return state.variables[name]
+    found = ev.environment.get(name)
+    if found is not None and name not in ("PWD", "OLDPWD"):
+        return found
+    if name.isdigit():
+        number = int(name)
+        if number == 0:
+            return ev.argv0
+        if number <= len(state.positional):
+            return state.positional[number - 1]
+        return values.unknown(f"argument {number} is not known", "positional", name) if state.open_positional else None
+    if name == "PWD":
+        return state.cwd
+    if name == "OLDPWD":
+        return state.oldpwd
+    if name == "HOME":
+        return Text((ev.surroundings.home,)) if ev.surroundings.home else None
+    if name == "#":
+        return values.unknown("number of arguments", "positional", "#") if state.open_positional else Text((str(len(state.positional)),))
+    if name in ("USER", "LOGNAME"):
+        return Text((ev.surroundings.user,)) if ev.surroundings.user else values.unknown("user name", "variable", name)
+    if name in ("$", "!", "?", "-", "_"):
+        return values.unknown(f"`${name}` is set when it runs", "variable", name)
+    if name in _VOLATILE:
+        return values.unknown(f"`{name}` is set when it runs", "variable", name)
+    if name == "IFS":
+        return Text((" \t\n",))
+    return {"BASH": Text(("/bin/bash",)), "OSTYPE": Text(("linux-gnu",)), "PS4": Text(("+ ",))}.get(name)
+
+
+def tilde(ev: Evaluator, user: str) -> Text:
+    """The directory that a tilde prefix names."""
+    if user == "":
+        home = lookup(ev, "HOME")
+        return home if isinstance(home, Text) else values.known(ev.surroundings.home or "/")
+    if user == "+":
+        return ev.state.cwd
+    if user == "-":
+        return ev.state.oldpwd or values.known("~-")
+    if user == "root":
+        return values.known("/root")
+    if user == ev.surroundings.user:
+        return values.known(ev.surroundings.home)
+    return values.unknown(f"home directory of `{user}`", "variable", "~" + user, prefix="/home/" + user)
+
+
+def is_star(part: Param) -> bool:
+    """Whether this is `${a[*]}`."""
+    return part.index is not None and part.index.raw == "*"
+
+
+def expand(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
+    """The values of a parameter expansion, and whether they are separate words (`$@`, `${a[@]}`)."""
+    op = part.op
+    if op.startswith("indirect"):
+        return _indirect(ev, part)
+    if op == "names":
+        return [values.unknown(f"names that begin with `{part.name}`", "variable", part.name)], False
+    listed = _list(ev, part)
+    if listed is not None:
+        return _list_operation(ev, part, listed)
+    if op == "length":
+        return [_length(scalar(ev, part))], False
+    if op in DEFAULTS and part.argument is not None:
+        chosen, value = choose(ev, part)
+        if chosen == "argument":
+            return [ev.expander.single(part.argument)], False
+        return [value], False
+    if op in (":?", "?"):
+        return [_required(ev, part)], False
+    return [operate(ev, part, scalar(ev, part))], False
+
+
+def scalar(ev: Evaluator, part: Param) -> Text:
+    """The plain value of the parameter; an unset one is empty and says so."""
+    found = _element(ev, part)
+    if found is None:
+        if "nounset" in ev.state.options and part.op == "":
+            ev.note("unset", part.name, part.span)
+        return Text(("",), unset=(part.name,))
+    return found
+
+
+def _element(ev: Evaluator, part: Param) -> Text | None:
+    found = ev.lookup(part.name)
+    if part.index is None:
+        return found.items.get("0", found.open_) if isinstance(found, Array) else found
+    text = ev.expander.single(part.index)
+    ev.check_hidden(text.text or "", part.span, "subscript", subscript=True)
+    if found is None:
+        return None
+    if isinstance(found, Text):
+        return found if text.text == "0" else None
+    key = subscript(ev, found, text)
+    if key is None:
+        joined = found.open_
+        for item in found.items.values():
+            joined = item if joined is None else values.join(joined, item)
+        return joined
+    return found.items.get(key, found.open_)
+
+
+def subscript(ev: Evaluator, array: Array, text: Text) -> str | None:
+    """The key that a subscript names, None when unknown."""
+    if array.keyed or text.text is None:
+        return text.text
+    from .expand import arithmetic
+    from .syntax import Span
+
+    number = arithmetic(ev, text.text, (), Span(0, 0)).text
+    if number is not None and number.startswith("-") and array.open_ is None:
+        keys = list(array.items)
+        return keys[int(number)] if len(keys) >= -int(number) else number
+    return number
+
+
+def _list(ev: Evaluator, part: Param) -> list[Text] | None:
+    """The elements, when the parameter stands for a list."""
+    if part.name in ("@", "*"):
+        found = list(ev.state.positional)
+        if ev.state.open_positional:
+            found.append(values.unknown(f"{OPEN} arguments", "positional", "@"))
+        return found
+    if part.index is not None and part.index.raw in ("@", "*"):
+        held = ev.lookup(part.name)
+        if held is None:
+            return []
+        if isinstance(held, Text):
+            return [held]
+        rest = held.open_
+        open_ = [] if rest is None else [Text((), f"{OPEN} elements ({rest.reason})", rest.origins, rest.prefix)]
+        return list(held.items.values()) + open_
+    return None
+
+
+def _list_operation(ev: Evaluator, part: Param, listed: list[Text]) -> tuple[list[Text], bool]:
+    op = part.op
+    if op == "length":
+        if any(not t.known and t.reason.startswith(OPEN) for t in listed):
+            return [values.unknown("number of elements", "positional", "#")], False
+        return [Text((str(len(listed)),))], False
+    if op in DEFAULTS or op in (":?", "?"):
+        if op in (":+", "+"):
+            return ([ev.expander.single(part.argument)] if listed else []), not listed
+        if not listed and part.argument is not None and op in (":-", "-"):
+            return [ev.expander.single(part.argument)], False
+        return listed, True
+    if op == ":":
+        offset = ev.expander.single(part.argument).text
+        length = ev.expander.single(part.second).text if part.second is not None else None
+        if offset is None or (part.second is not None and length is None):
+            return [Text((), f"{OPEN} elements", ())], True
+        if part.name in ("@", "*"):
+            listed = [ev.argv0, *listed]
+        return _slice(listed, offset, length, positional=part.name in ("@", "*")), True
+    if op == "":
+        return listed, True
+    return [operate(ev, part, text) for text in listed], True
+
+
+def _slice(listed: list[Text], offset: str, length: str | None, *, positional: bool) -> list[Text]:
+    try:
+        start = int(offset)
+        count = None if length is None else int(length)
+    except ValueError:
+        return [Text((), f"{OPEN} elements", ())]
+    if start < 0:
+        start += len(listed)
+        if start < 0:
+            return []
+    chosen = listed[start:] if count is None else listed[start : start + count] if count >= 0 else []
+    return chosen
+
+
+def choose(ev: Evaluator, part: Param) -> tuple[str, Text]:
+    """For `:-` and its kin: ("argument", _) when the argument surely stands, ("value", text) when the value does or both may."""
+    found = _element(ev, part)
+    if part.name in ("@", "*") or (part.index is not None and part.index.raw in ("@", "*")):
+        return "list", values.EMPTY
+    colon = part.op.startswith(":")
+    bare = part.op.lstrip(":")
+    missing = found is None or (colon and found.values == ("",))
+    maybe = found is not None and not missing and (bool(found.unset) or (colon and (not found.known or "" in found.values)))
+    if bare == "+":
+        if missing:
+            return "value", Text(("",), unset=(part.name,))
+        if not maybe:
+            return "argument", values.EMPTY
+        return "value", values.join(Text(("",)), ev.expander.single(part.argument))
+    if bare == "=" and (missing or maybe):
+        value = ev.expander.single(part.argument)
+        if maybe and found is not None:
+            value = values.join(_present(found), value)
+        ev.state.assign(part.name, value)
+        return "value", value
+    if missing:
+        return "argument", values.EMPTY
+    assert found is not None
+    if maybe:
+        return "value", values.join(_present(found), ev.expander.single(part.argument))
+    ev.expander.commands_inside_quietly(part.argument)
+    return "value", found
+
+
+def _present(found: Text) -> Text:
+    """The value without its empty alternatives."""
+    if not found.known:
+        return found
+    kept = tuple(v for v in found.values if v)
+    return Text(kept or ("",), glob=found.glob)
+
+
+def _required(ev: Evaluator, part: Param) -> Text:
+    """`${x:?message}`: an unset variable ends the shell, so nothing after it runs."""
+    found = _element(ev, part)
+    if found is None or (part.op == ":?" and found.values == ("",)):
+        ev.expander.single(part.argument)
+        ev.aborts = True
+        return values.unknown(f"`{part.name}` is unset: bash stops here", "variable", part.name)
+    ev.expander.commands_inside_quietly(part.argument)
+    if not found.known and not found.reason:
+        return found
+    return _present(found)
+
+
+def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
+    if part.index is not None and part.index.raw in ("@", "*"):
+        held = ev.lookup(part.name)
+        if isinstance(held, Array) and held.open_ is None:
+            return [Text((key,)) for key in held.items], True
+        return [values.unknown(f"subscripts of `{part.name}`", "variable", part.name)], True
+    name = scalar(ev, part.replace(op="")).text
+    if name is None or not name.replace("_", "a").isalnum():
+        return [values.unknown(f"indirect through `{part.name}`", "variable", part.name)], False
+    return expand(ev, part.replace(name=name, op=part.op.removeprefix("indirect"), index=None))
+
+
+def _length(text: Text) -> Text:
+    return values.transform(text, lambda v: str(len(v))) if text.known and not text.glob else values.unknown("length", "arithmetic")
+
+
+def operate(ev: Evaluator, part: Param, text: Text) -> Text:
+    """The operator of the expansion on one value."""
+    op = part.op
+    if op == "":
+        return text
+    if op.startswith("@"):
+        return _at_operator(ev, op, text, part)
+    if op == ":":
+        return _substring(ev, part, text)
+    pattern = ev.expander.pattern(part.argument)
+    if op in ("/", "//", "/#", "/%"):
+        replacement = ev.expander.single(part.second) if part.second is not None else values.EMPTY
+        if pattern.text is None or replacement.text is None:
+            return Text((), pattern.reason or replacement.reason or "replacement", pattern.origins + replacement.origins)
+        return _matched(text, pattern.text, _replacer(op, pattern.text, replacement.text))
+    if pattern.text is None:
+        return Text((), pattern.reason or "pattern", text.origins + pattern.origins)
+    if op in ("#", "##", "%", "%%"):
+        if not text.known:
+            return _cut_unknown(text, op, pattern.text)
+        if text.glob:
+            return _cut_glob(text, op, pattern.text)
+        return _matched(text, pattern.text, _remover(op, pattern.text))
+    if op in ("^", "^^", ",", ",,"):
+        return _matched(text, pattern.text, _caser(op, pattern.text))
+    return values.unknown(f"`{op}` is not modelled", "opaque")
+
+
+def _matched(text: Text, pattern: str, change: Callable[[str], str]) -> Text:
+    if any(len(v) > _SUBJECT or len(v) ** min(pattern.count("*"), 4) > 1 << 26 for v in text.values):
+        return values.unknown("pattern on a long value", "opaque")
+    return values.transform(text, change)
+
+
+def _remover(op: str, pattern: str) -> Callable[[str], str]:
+    def change(value: str) -> str:
+        size = len(value)
+        ends = range(size + 1) if op in ("#", "%%") else range(size, -1, -1)
+        for end in ends:
+            piece = value[:end] if op[0] == "#" else value[end:]
+            if patterns.matches(pattern, piece):
+                return value[end:] if op[0] == "#" else value[:end]
+        return value
+
+    return change
+
+
+def _cut_unknown(text: Text, op: str, pattern: str) -> Text:
+    """Half-known text keeps the end that the operator does not touch."""
+    if op[0] == "#":
+        return Text((), text.reason, text.origins, "", text.suffix, unset=text.unset)
+    suffix = ""
+    prefix = text.prefix
+    if op == "%%" or "*" in pattern:
+        head = _remover(op, pattern)(text.prefix + "\0")
+        prefix = head if len(head) < len(prefix) else prefix
+    return Text((), text.reason, text.origins, prefix, suffix, unset=text.unset)
+
+
+def _cut_glob(text: Text, op: str, pattern: str) -> Text:
+    """A pattern of names: cut at a slash or at a literal end, which the names share."""
+    out = []
+    for value in text.values:
+        if pattern == "*/" and op in ("#", "##") and "/" in value:
+            out.append(value.split("/", 1)[1] if op == "#" else value.rsplit("/", 1)[1])
+        elif pattern == "/*" and op in ("%", "%%") and "/" in value:
+            out.append(value.rsplit("/", 1)[0] if op == "%" else value.split("/", 1)[0])
+        elif op[0] == "%" and "*" not in pattern and value.endswith(pattern):
+            out.append(value.removesuffix(pattern))
+        elif op[0] == "#" and "*" not in pattern and value.startswith(pattern):
+            out.append(value.removeprefix(pattern))
+        else:
+            return Text((), "part of a file name", text.origins, unset=text.unset)
+    return values.one_of(out, glob=True)
+
+
+def _replacer(op: str, pattern: str, replacement: str) -> Callable[[str], str]:
+    source = patterns.compiled(pattern).pattern
+
+    def change(value: str) -> str:
+        import re
+
+        if not pattern and op in ("/", "//"):
+            return value
+        expression = {"/#": rf"\A(?:{source})", "/%": rf"(?:{source})\Z"}.get(op, source)
+        return re.sub(expression, lambda _: replacement, value, count=0 if op == "//" else 1, flags=re.DOTALL)
+
+    return change
+
+
+def _caser(op: str, pattern: str) -> Callable[[str], str]:
+    upper = op[0] == "^"
+
+    def one(char: str) -> str:
+        if pattern and not patterns.matches(pattern, char):
+            return char
+        return char.upper() if upper else char.lower()
+
+    def change(value: str) -> str:
+        return "".join(map(one, value)) if len(op) == 2 else one(value[:1]) + value[1:] if value else value
+
+    return change
+
+
+def _substring(ev: Evaluator, part: Param, text: Text) -> Text:
+    from .expand import arithmetic
+
+    offset = ev.expander.single(part.argument).text if part.argument is not None else "0"
+    length = ev.expander.single(part.second).text if part.second is not None else None
+    if offset is None or (part.second is not None and length is None):
+        return values.unknown("part of a value", "arithmetic")
+    first = arithmetic(ev, offset, (), part.span).text
+    last = arithmetic(ev, length, (), part.span).text if length is not None else None
+    if first is None or (length is not None and last is None) or not text.known:
+        return Text((), text.reason or "part of a value", text.origins)
+
+    def change(value: str) -> str:
+        start = int(first)
+        if start < 0:
+            start += len(value)
+            if start < 0:
+                return ""
+        if last is None:
+            return value[start:]
+        count = int(last)
+        return value[start : start + count] if count >= 0 else value[start : len(value) + count]
+
+    return values.transform(text, change)
+
+
+def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
+    kind = op[1:]
+    if kind == "U":
+        return values.transform(text, str.upper)
+    if kind == "L":
+        return values.transform(text, str.lower)
+    if kind == "u":
+        return values.transform(text, lambda v: v[:1].upper() + v[1:])
+    if kind == "Q":
+        return values.transform(text, lambda v: "'" + v.replace("'", "'\\''") + "'")
+    if kind == "E":
+        from .words import decode_ansi
+
+        return values.transform(text, decode_ansi)
+    if kind == "P":
+        if not text.known or any(c in v for v in text.values for c in "$`\\"):
+            ev.opaque(part.span, f"`${{{part.name}@P}}` runs what the value holds", part.name)
+            return values.unknown("prompt expansion", "opaque")
+        return text
+    return values.unknown(f"`@{kind}` is not modelled", "opaque")

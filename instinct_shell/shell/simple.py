@@ -1,0 +1,448 @@
+"""Simple commands, redirections, pipelines, tests: what one line of a script does in the evaluator's state."""
+
+from __future__ import annotations
+
+from ..model.effect import Span
+from . import builtins, control, outputs, values
+from .expand import arithmetic
+from .invocation import Field, Known, Stream
+from .state import Channel, State
+from .syntax import Arithmetic, Assignment, Command, Literal, Node, Pipeline, ProcessSub, Redirect, Script, Test, Word
+from .values import Array, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_INPUT = frozenset({"<", "<>", "<<", "<<-", "<<<", "<&"})
+_NUMBERED = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
+_MOST_NAMES = 8  # values of a command name that are followed one by one
+
+
+def run_command(ev: Evaluator, node: Node) -> State | None:
+    """A simple command: words, redirections, assignments, then the command itself."""
+    assert isinstance(node, Command)
+    ev.step()
+    if ev.state.aliases and "expand_aliases" in ev.state.options and node.words:
+        first = node.words[0].parts
+        alias = ev.state.aliases.get(first[0].text) if len(first) == 1 and isinstance(first[0], Literal) and not first[0].quoted else None
+        if alias is not None and ev.depth < 40:
+            ev.uncertain(lambda: ev.nested(" ".join([alias, *(w.raw for w in node.words[1:])]), node.span), "branch")
+    fields = ev.expander.all_fields(node.words)
+    span = ev.span(node.span)
+    if ev.aborts:
+        # `${x:?}` of an unset variable: bash prints the message and stops before the command
+        ev.aborts = False
+        ev.state = ev.state.killed()
+        return None
+    redirects = node.redirects
+    fds, streams = apply_redirects(ev, redirects) if redirects else (ev.state.fds, ())
+    if not node.words and not node.assignments_in_words:
+        return _assignments_only(ev, node, fds, streams, span)
+    temporary = tuple(temporary_assignment(ev, a) for a in node.assignments)
+    declared = node.assignments_in_words
+    if not fields:
+        return _nothing_left(ev, node, fds, streams, span)
+    return _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
+
+
+def _assignments_only(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:
+    pairs = []
+    for assignment in node.assignments:
+        text = assign(ev, assignment)
+        pairs.append((assignment.name, values.to_field(text, ev.span(assignment.span))))
+    record(ev, (), tuple(pairs), fds, streams, span)
+
+
+def _nothing_left(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:
+    """All words expanded to nothing: the assignments then stay, as bash has it."""
+    _assignments_only(ev, node, fds, streams, span)
+
+
+def _each_name(
+    ev: Evaluator,
+    fields: tuple[Field, ...],
+    temporary: tuple[tuple[str, Field], ...],
+    declared: tuple[Assignment, ...],
+    fds: dict[int, Channel],
+    streams: tuple[Stream, ...],
+    span: Span,
+) -> State | None:
+    """One run for a known name; one run for each possible name, none of them certain."""
+    first = fields[0]
+    if first.known is not Known.SET or first.glob or len(first.values) > _MOST_NAMES:
+        return invoke(ev, fields, temporary, declared, fds, streams, span)
+    before = ev.state
+    after: State | None = None
+    for value in first.values:
+        ev.state = before.copy()
+        if value or first.quoted:
+            chosen: tuple[Field, ...] = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:])
+        else:
+            chosen = fields[1:]
+        if chosen:
+            ev.uncertain(lambda words=chosen: invoke(ev, words, temporary, declared, fds, streams, span), "branch")
+        after = ev.state if after is None else control.merge(after, ev.state)
+    ev.state = after or before
+    return None
+
+
+def invoke(
+    ev: Evaluator,
+    fields: tuple[Field, ...],
+    temporary: tuple[tuple[str, Field], ...],
+    declared: tuple[Assignment, ...],
+    fds: dict[int, Channel],
+    streams: tuple[Stream, ...],
+    span: Span,
+) -> State | None:
+    """Runs a command whose words are expanded: a function of this text, a builtin that changes the shell, or a program."""
+    name = fields[0].text
+    state = ev.state
+    held = _set_temporarily(ev, temporary) if temporary else None
+    try:
+        if name is not None and name in state.functions:
+            body, sure = state.functions[name]
+            if sure:
+                return control.call(ev, name, body, fields, fds, streams, span)
+            before = state.copy()
+            ev.uncertain(lambda: control.call(ev, name, body, fields, fds, streams, span), "branch")
+            ev.state = control.merge(before, ev.state)
+        words = builtins.unwrapped(fields)
+        inner = words[0].text if words else None
+        handler = builtins.TABLE.get(inner) if inner is not None else None
+        if handler is None:
+            index = record(ev, fields, temporary, fds, streams, span)
+            _finish(ev, index, words, fds)
+            return None
+        call = builtins.Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
+        return handler(ev, call)
+    finally:
+        if held is not None:
+            for variable, value in held:
+                if value is _ABSENT:
+                    ev.state.variables.pop(variable, None)
+                else:
+                    assert not isinstance(value, str)
+                    ev.state.variables[variable] = value
+
+
+_ABSENT = "absent"
+
+
+def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Text | Array | str | None]]:
+    held: list[tuple[str, Text | Array | str | None]] = []
+    for name, field in temporary:
+        held.append((name, ev.state.variables.get(name, _ABSENT)))  # type: ignore[arg-type]  # the marker is told apart on the way back
+        ev.state.variables[name] = values.from_field(field)
+    return held
+
+
+def record(
+    ev: Evaluator, fields: tuple[Field, ...], pairs: tuple[tuple[str, Field], ...], fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span
+) -> int:
+    """Writes the invocation down; its index is returned."""
+    from .evaluate import Record
+
+    index = len(ev.records)
+    made = Record(ev, fields, pairs, span)
+    made.stdin = fds.get(0, made.stdin)
+    made.stdout = fds.get(1, made.stdout)
+    made.streams = streams
+    ev.records.append(made)
+    for producer in made.stdin.producers:
+        ev.records[producer].readers.append(index)
+    for field in fields:
+        for origin in field.origins:
+            if origin.kind == "process" and origin.detail == "<":
+                for producer in origin.producers:
+                    ev.records[producer].readers.append(index)
+    if ev.pending:
+        for channel, readers in ev.pending:
+            channel.producers = (index,)
+            made.readers += readers
+        ev.pending = []
+    return index
+
+
+def _finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, Channel]) -> None:
+    """Works out what the command writes, and where that goes."""
+    made = ev.records[index]
+    output = outputs.output(ev, words, made.stdin)
+    made.output = output
+    if made.stdout is ev.sink:
+        ev.emit(index, output)
+
+
+def finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, Channel]) -> None:
+    """As for programs, for the builtins that print."""
+    _finish(ev, index, words, fds)
+
+
+# ---------------------------------------------------------------- assignments
+
+
+def temporary_assignment(ev: Evaluator, node: Assignment) -> tuple[str, Field]:
+    """`name=value` in front of a command."""
+    return (node.name, values.to_field(ev.expander.single(node.value), ev.span(node.span)))
+
+
+def assign(ev: Evaluator, node: Assignment, local: bool = False) -> Text:
+    """Carries out an assignment; what was assigned is returned (for an array, its elements as one text)."""
+    if node.array is not None:
+        return _assign_array(ev, node)
+    text = ev.expander.single(node.value)
+    if node.value is None and local:
+        return text
+    letters = ev.state.attributes.get(node.name, "")
+    if "i" in letters:
+        text = arithmetic(ev, text.text, (), node.span) if text.text is not None else values.unknown("arithmetic", "arithmetic", node.name)
+    elif "u" in letters or "l" in letters:
+        text = values.transform(text, str.upper if "u" in letters else str.lower)
+    if "n" in letters:
+        ev.note("nameref", node.name, node.span)
+    if node.name == "PS4" and any("$(" in v or "`" in v for v in text.values):
+        ev.opaque(node.span, "`PS4` holds code that bash runs under `set -x`", text.values[0])
+    if node.index is not None:
+        return _assign_element(ev, node, text)
+    if node.append:
+        old = ev.lookup(node.name)
+        if isinstance(old, Array):
+            old = old.items.get("0")
+        if old is not None:
+            text = values.concat(old, text) if "i" not in letters else values.unknown("arithmetic", "arithmetic", node.name)
+    ev.state.assign(node.name, text)
+    if node.name in ev.environment:
+        ev.state.exported |= {node.name}
+    if node.name == "PATH":
+        ev.note("path", text.text or "", node.span)
+    return text
+
+
+def _assign_array(ev: Evaluator, node: Assignment) -> Text:
+    old = ev.lookup(node.name)
+    keyed = isinstance(old, Array) and old.keyed or "A" in ev.state.attributes.get(node.name, "")
+    array = old.copy() if node.append and isinstance(old, Array) else Array({}, keyed)
+    if node.append and isinstance(old, Text):
+        array.items["0"] = old
+    number = max((int(k) for k in array.items if k.isdigit()), default=-1) + 1
+    seen: list[Text] = []
+    for index, word in node.array or ():
+        if index is not None:
+            key = ev.expander.single(index).text
+            value = ev.expander.single(word)
+            seen.append(value)
+            if key is None:
+                array.open_ = value if array.open_ is None else values.join(array.open_, value)
+                continue
+            array.items[key] = value
+            number = int(key) + 1 if key.isdigit() else number
+            continue
+        for field in ev.expander.fields(word):
+            value = values.from_field(field)
+            seen.append(value)
+            if field.many:
+                array.open_ = value if array.open_ is None else values.join(array.open_, value)
+                continue
+            array.items[str(number)] = value
+            number += 1
+    ev.state.assign(node.name, array)
+    joined = values.EMPTY
+    for at, value in enumerate(seen):
+        joined = values.concat(values.concat(joined, Text((" ",))) if at else joined, value)
+    return joined
+
+
+def _assign_element(ev: Evaluator, node: Assignment, text: Text) -> Text:
+    index = ev.expander.single(node.index)
+    ev.check_hidden(index.text or "", node.span, "subscript", subscript=True)
+    old = ev.lookup(node.name)
+    array = old.copy() if isinstance(old, Array) else Array({"0": old} if isinstance(old, Text) else {}, "A" in ev.state.attributes.get(node.name, ""))
+    from .parameters import subscript
+
+    key = subscript(ev, array, index)
+    if node.append and key is not None and key in array.items:
+        text = values.concat(array.items[key], text)
+    if key is None:
+        array.open_ = text if array.open_ is None else values.join(array.open_, text)
+    else:
+        array.items[key] = text
+    ev.state.assign(node.name, array)
+    return text
+
+
+# ---------------------------------------------------------------- redirections
+
+
+def apply_redirects(ev: Evaluator, redirects: tuple[Redirect, ...]) -> tuple[dict[int, Channel], tuple[Stream, ...]]:
+    """The descriptors after these redirections, and the files that they open or write through."""
+    fds = dict(ev.state.fds)
+    streams: list[Stream] = []
+    for node in redirects:
+        span = ev.span(node.span)
+        op = node.op
+        fd = node.fd if node.fd is not None else 0 if op in _INPUT else 1
+        if node.var:
+            fd = 10
+            while fd in fds:
+                fd += 1
+            ev.state.assign(node.var, Text((str(fd),)))
+        if node.heredoc is not None:
+            fds[fd] = Channel("text", text=ev.expander.single(node.heredoc.body), span=span)
+            continue
+        if op == "<<<":
+            fds[fd] = Channel("text", text=values.concat(ev.expander.single(node.target), Text(("\n",))), span=span)
+            continue
+        assert node.target is not None
+        parts = node.target.parts
+        if len(parts) == 1 and isinstance(parts[0], ProcessSub):
+            fds[fd] = _process_channel(ev, parts[0])
+            continue
+        field = _target(ev, node.target)
+        name = field.text
+        if op in ("<&", ">&"):
+            if name is not None and _duplicate(fds, fd, name, op, span, streams):
+                continue
+            op = "&>" if op == ">&" else "<"
+        if name is not None:
+            name = _NUMBERED.get(name) or (name.removeprefix("/dev/fd/") if name.startswith("/dev/fd/") else name)
+            if name.isdigit() and int(name) in fds and field.text != name:
+                fds[fd] = fds[int(name)]
+                continue
+        channel = Channel("null" if field.text == "/dev/null" else "file", op=op, field=field, span=span)
+        fds[fd] = channel
+        if op in ("&>", "&>>"):
+            fds[2] = channel
+        streams.append(Stream(op, fd, field, span))
+    return fds, tuple(streams)
+
+
+def _target(ev: Evaluator, word: Word) -> Field:
+    fields = ev.expander.fields(word)
+    if len(fields) == 1:
+        return fields[0]
+    span = ev.span(word.span)
+    if not fields:
+        return Field(Known.STATIC, ("",), span=span)
+    return Field(Known.DYNAMIC, reason="the redirection names several files", span=span)
+
+
+def _process_channel(ev: Evaluator, part: ProcessSub) -> Channel:
+    text = ev.expander._value(part)
+    if part.direction == ">":
+        return Channel("pipe")
+    producers = text.origins[0].producers
+    channel = Channel("pipe", text=_certain_text(ev.process_texts.get(producers)))
+    channel.producers = producers
+    return channel
+
+
+def _certain_text(text: Text | None) -> Text | None:
+    return text if text is not None and text.known and not text.glob else None
+
+
+def _duplicate(fds: dict[int, Channel], fd: int, name: str, op: str, span: Span, streams: list[Stream]) -> bool:
+    """`n>&m`, `n>&m-`, `n>&-`; False when the word is a file name."""
+    if name == "-":
+        fds[fd] = Channel("closed")
+        return True
+    number = name.removesuffix("-")
+    if not number.isdigit():
+        return False
+    source = fds.get(int(number)) or Channel("inherit")
+    fds[fd] = source
+    if number != name:
+        fds[int(number)] = Channel("closed")
+    if source.kind == "file" and source.field is not None and fd != int(number) and int(number) > 2:
+        streams.append(Stream(source.op, fd, source.field, span))
+    return True
+
+
+def read_file(body: Script) -> Word | None:
+    """The word of `$(<file)`, None for any other body."""
+    if len(body.items) != 1:
+        return None
+    item = body.items[0]
+    if isinstance(item, Command) and not item.words and not item.assignments and not item.assignments_in_words and len(item.redirects) == 1:
+        redirect = item.redirects[0]
+        if redirect.op == "<" and redirect.fd in (None, 0):
+            return redirect.target
+    return None
+
+
+def run_redirect_only(ev: Evaluator, body: Script) -> int:
+    """The invocation of `$(<file)`: no words, one stream."""
+    item = body.items[0]
+    assert isinstance(item, Command)
+    fds, streams = apply_redirects(ev, item.redirects)
+    return record(ev, (), (), fds, streams, ev.span(item.span))
+
+
+# ---------------------------------------------------------------- pipelines
+
+
+def run_pipeline(ev: Evaluator, node: Node) -> State | None:
+    """Stages in subshells, each reading what the one before writes; a single command runs in place."""
+    assert isinstance(node, Pipeline)
+    if len(node.commands) == 1:
+        failed = ev.node(node.commands[0])
+        if node.negated and failed is not None:
+            ev.state, failed = failed, ev.state
+        return failed
+    channel: Channel | None = None
+    last = len(node.commands) - 1
+    for number, stage in enumerate(node.commands):
+        feed = channel
+
+        def run(stage: Node = stage, feed: Channel | None = feed) -> None:
+            if feed is not None:
+                ev.state.fds[0] = feed
+            ev.node(stage)
+
+        if number < last:
+            held, ev.captured = ev.captured, False
+            text, producers = ev.gather(lambda run=run: ev.apart(run, "pipeline"))  # type: ignore[misc]
+            ev.captured = held
+            channel = Channel("pipe", text=_certain_text(text))
+            channel.producers = producers
+        else:
+            ev.apart(run, "pipeline")
+    return None
+
+
+# ---------------------------------------------------------------- tests and arithmetic
+
+
+def run_test(ev: Evaluator, node: Node) -> None:
+    """`[[ .. ]]`: expanded for what runs inside; its result is not worked out."""
+    assert isinstance(node, Test)
+    ev.step()
+    words: list[Field] = [Field(Known.STATIC, ("[[",))]
+    previous = ""
+    for word in node.words:
+        text = ev.expander.single(word)
+        if previous in ("-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge") or word.raw in ("-eq", "-ne", "-lt", "-le", "-gt", "-ge"):
+            for value in text.values:
+                ev.check_hidden(value, word.span, "test", subscript=True)
+                held = ev.lookup(value) if value.isidentifier() else None
+                if previous != "-v" and isinstance(held, Text):
+                    for inner in held.values:
+                        ev.check_hidden(inner, word.span, f"arithmetic on `{value}`")
+        previous = word.raw
+        words.append(values.to_field(text, ev.span(word.span)))
+    words.append(Field(Known.STATIC, ("]]",)))
+    fds, streams = apply_redirects(ev, node.redirects) if node.redirects else (ev.state.fds, ())
+    index = record(ev, tuple(words), (), fds, streams, ev.span(node.span))
+    ev.records[index].output = values.EMPTY
+
+
+def run_arithmetic(ev: Evaluator, node: Node) -> None:
+    """`(( .. ))` and `let`."""
+    assert isinstance(node, Arithmetic)
+    ev.step()
+    arithmetic(ev, node.text, node.nested, node.span)
+    if node.redirects:
+        fds, streams = apply_redirects(ev, node.redirects)
+        record(ev, (), (), fds, streams, ev.span(node.span))
+
+

@@ -1,0 +1,158 @@
+"""The shell's state while a text is evaluated: variables, directory, functions, options, descriptors. Copied for subshells and branches."""
+
+from __future__ import annotations
+
+from ..model.effect import NOWHERE, Span
+from . import values
+from .invocation import Field
+from .syntax import Node
+from .values import Array, Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Variable = Text | Array | None  # None: surely unset
+
+
+class Channel:
+    """What a file descriptor is connected to.
+
+    kind: "inherit" | "file" | "pipe" | "text" | "null" | "closed" | "sink" (the output that the evaluator is gathering).
+    rest: known text not read yet, consumed by `read`. producers: filled in when the writing command is known.
+    """
+
+    __slots__ = ("field", "kind", "op", "producers", "rest", "span", "text")
+
+    def __init__(self, kind: str, *, op: str = "", field: Field | None = None, span: Span = NOWHERE, text: Text | None = None) -> None:
+        self.kind = kind
+        self.op = op
+        self.field = field
+        self.span = span
+        self.text = text
+        self.rest: str | None = text.text if text is not None else None
+        self.producers: tuple[int, ...] = ()
+
+
+class State:
+    """All that bash keeps between commands, as far as it decides what later commands do."""
+
+    __slots__ = (
+        "aliases",
+        "attributes",
+        "cwd",
+        "dead",
+        "exported",
+        "fds",
+        "functions",
+        "locals",
+        "made",
+        "oldpwd",
+        "open_positional",
+        "options",
+        "positional",
+        "stack",
+        "traps",
+        "variables",
+        "version",
+    )
+
+    def __init__(self, cwd: Text, channels: dict[int, Channel]) -> None:
+        self.variables: dict[str, Variable] = {}
+        self.exported: frozenset[str] = frozenset()
+        self.cwd = cwd
+        self.oldpwd: Text | None = None
+        self.stack: tuple[Text, ...] = ()
+        self.functions: dict[str, tuple[Node, bool]] = {}  # name -> (body, surely defined)
+        self.attributes: dict[str, str] = {}  # name -> letters of declare (i, u, l, n, A ...); replaced, never changed in place
+        self.aliases: dict[str, str] = {}
+        self.options: frozenset[str] = frozenset()
+        self.positional: tuple[Text, ...] = ()
+        self.open_positional = False  # the number of positional parameters is unknown
+        self.fds = channels
+        self.traps: tuple[tuple[str, Span], ...] = ()
+        self.locals: tuple[dict[str, Variable], ...] = ()  # per function call: what `local` has hidden
+        self.made: frozenset[str] = frozenset()  # directories that this text made, so that cd into them succeeds
+        self.dead = False  # this point is not reached (after exit, return, break)
+        self.version = 0
+
+    def copy(self) -> State:
+        """The same state, free to change apart."""
+        new = State.__new__(State)
+        for slot in State.__slots__:
+            setattr(new, slot, getattr(self, slot))
+        new.variables = dict(self.variables)
+        new.functions = dict(self.functions)
+        new.fds = dict(self.fds)
+        if self.locals:
+            new.locals = tuple(dict(frame) for frame in self.locals)
+        return new
+
+    def killed(self) -> State:
+        """A copy that stands for "not reached"."""
+        new = self.copy()
+        new.dead = True
+        return new
+
+    def assign(self, name: str, value: Variable) -> None:
+        """Sets or unsets a variable."""
+        self.variables[name] = value
+        self.version += 1
+
+
+def merge(first: State, second: State) -> State:
+    """The state after either: values become sets, the directory one of both. A state that is not reached does not count."""
+    if first is second or second.dead:
+        return first
+    if first.dead:
+        return second
+    if first.version == second.version and first.variables == second.variables and first.cwd is second.cwd and first.options == second.options:
+        return first
+    new = first.copy()
+    for name in {**first.variables, **second.variables}:
+        a = first.variables.get(name, MISSING)
+        b = second.variables.get(name, MISSING)
+        if a is not b:
+            new.variables[name] = _merge_variables(name, a, b)
+    new.cwd = values.join(first.cwd, second.cwd)
+    if first.oldpwd is not second.oldpwd:
+        both = first.oldpwd is not None and second.oldpwd is not None
+        new.oldpwd = values.join(first.oldpwd, second.oldpwd) if both and first.oldpwd and second.oldpwd else first.oldpwd or second.oldpwd
+    if first.stack != second.stack:
+        new.stack = ()
+    for name in {**first.functions, **second.functions}:
+        here, there = first.functions.get(name), second.functions.get(name)
+        if here is not there:
+            chosen = here or there
+            assert chosen is not None
+            new.functions[name] = (chosen[0], False)
+    new.aliases = {**second.aliases, **first.aliases}
+    new.exported = first.exported | second.exported
+    new.options = (first.options & second.options) | ((first.options | second.options) & _RISKY_OPTIONS)
+    new.made = first.made & second.made
+    new.traps = first.traps + tuple(t for t in second.traps if t not in first.traps)
+    new.open_positional = first.open_positional or second.open_positional
+    if len(first.positional) == len(second.positional):
+        new.positional = tuple(values.join(a, b) for a, b in zip(first.positional, second.positional, strict=True))
+    else:
+        new.open_positional = True
+        new.positional = ()
+    for fd in {**first.fds, **second.fds}:
+        if fd not in first.fds:
+            new.fds[fd] = second.fds[fd]
+    new.version = max(first.version, second.version) + 1
+    return new
+
+
+_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace"})
+MISSING = Text(("",), unset=("?",))
+
+
+def _merge_variables(name: str, a: Variable, b: Variable) -> Variable:
+    if a is None or a is MISSING:
+        a = Text(("",), unset=(name,))
+    if b is None or b is MISSING:
+        b = Text(("",), unset=(name,))
+    if isinstance(a, Text) and isinstance(b, Text):
+        return values.join(a, b)
+    if isinstance(a, Array) and isinstance(b, Array) and a.items.keys() == b.items.keys():
+        return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, a.open_ or b.open_)
+    return Array({}, False, Text((), f"array `{name}` differs between branches"))
