@@ -89,6 +89,13 @@ class BudgetError(InstinctError):
     exit_status = Exit.DENIED
 
 
+class ApprovalError(InstinctError):
+    """An approval cannot be given: no passphrase is set, it is wrong, or there is no such request."""
+
+    code = "E503"
+    exit_status = Exit.DENIED
+
+
 class UsageError(InstinctError):
     """The command line of one of our own programs is wrong."""
 

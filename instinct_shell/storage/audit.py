@@ -16,7 +16,6 @@ was kept (ext4: all but the last five seconds), and the next append notes what i
 
 from __future__ import annotations
 
-import errno
 import os
 
 from ..errors import StorageError
@@ -25,6 +24,7 @@ from ..model.record import AuditRecord, RecordKind
 from ..model.refusal import explain
 from ..model.value import Value
 from .chain import SLOT, Head, follows, link, pack, seal, unpack
+from .files import append_whole, replace, write_all
 from .host import boot_id
 from .lock import lock
 from .redact import Redactor
@@ -64,10 +64,10 @@ class AuditTrail:
 
     # ------------------------------------------------------------ writing
 
-    def append(self, record: AuditRecord, *, durable: bool = False) -> int:
-        """Write the record down, without its secrets, and return its place in the trail. Raises StorageError; then nothing was added."""
+    def append(self, record: AuditRecord, *, durable: bool = False) -> None:
+        """Write the record down, without its secrets. Raises StorageError; then nothing was added."""
         body = Redactor(self._state).data(dict(record.body))
-        return self._append(((record, body),), durable=durable)
+        self._append(((record, body),), durable=durable)
 
     def keep(self, digest: str, text: str, at: float) -> None:
         """Keep a text under a digest that records name (a resolved profile), once; a note in the trail vouches for its bytes."""
@@ -75,20 +75,10 @@ class AuditTrail:
         if os.path.exists(path):
             return
         data = text.encode("utf-8", "surrogatepass")
-        directory = subdirectory(subdirectory(self._state, "audit"), "kept")
-        try:
-            draft = os.path.join(directory, f".{os.getpid()}")
-            fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                _write_all(fd, data)
-                os.fdatasync(fd)
-            finally:
-                os.close(fd)
-            note = AuditRecord(RecordKind.NOTE, "", at, (("note", "kept"), ("digest", digest), ("sha256", sha256_hex(data))))
-            self._append(((note, dict(note.body)),), durable=False)
-            os.rename(draft, path)
-        except OSError as error:
-            raise explain(error, path) from error
+        subdirectory(subdirectory(self._state, "audit"), "kept")
+        note = {"note": "kept", "digest": digest, "sha256": sha256_hex(data)}
+        self._append(((AuditRecord(RecordKind.NOTE, "", at, tuple(note.items())), note),), durable=False)
+        replace(path, data)
 
     def kept(self, digest: str) -> str:
         """The text kept under this digest. Raises StorageError when there is none."""
@@ -130,6 +120,7 @@ class AuditTrail:
         return repair
 
     def _append(self, records: tuple[tuple[AuditRecord, object], ...], *, durable: bool) -> int:
+        """Write these lines, and whatever note the trail needs before them; returns the last one's sequence number."""
         with _Open(self._directory, make=self._state) as opened:
             head, notes = self._settle(opened, opened.head(), records[0][0].at)
             if head.size >= self._segment_bytes:
@@ -335,12 +326,8 @@ class _Open:
     def extend(self, fd: int, data: bytes, size: int) -> None:
         """All of the bytes at the end of the segment, or none of them."""
         try:
-            _write_all(fd, data)
+            append_whole(fd, data, size)
         except OSError as error:
-            try:
-                os.ftruncate(fd, size)
-            except OSError:
-                pass  # the next writer sets the torn line aside
             raise explain(error, self._directory) from error
 
     def start_writing(self, fd: int) -> None:
@@ -356,18 +343,9 @@ class _Open:
         path = os.path.join(self._directory, name)
         try:
             fd = self._keep(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-            _write_all(fd, tail)
+            write_all(fd, tail)
             os.fdatasync(fd)
             os.ftruncate(self.segment(segment), start)
         except OSError as error:
             raise explain(error, path) from error
         return name
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        done = os.write(fd, view)
-        if not done:
-            raise OSError(errno.ENOSPC, "nothing was written")
-        view = view[done:]
