@@ -117,7 +117,8 @@ def main() -> int:
 
         tour.stop("Money is counted", "A call over the session ceiling ($10.00), and an ad budget a million times too high.")
         call = {"id": 1, "type": "api_call", "target": "llm", "metadata": {"estimatedCost": 4.0, "sessionSpent": 8.0}}
-        tour.run("instinct", "check", "--batch", status=0, contains='"decision": "deny"', stdin=json.dumps(call) + "\n", shown=f"echo '{json.dumps(call)}' | instinct check --batch")
+        line = json.dumps(call)
+        tour.run("instinct", "check", "--batch", status=0, contains='"deny"', stdin=line + "\n", shown=f"echo '{line}' | instinct check --batch")
         budget = '{"operations":[{"update":{"resourceName":"customers/1/campaignBudgets/2","amountMicros":"50000000000"},"updateMask":"amount_micros"}]}'
         ads = f"curl -X POST https://googleads.googleapis.com/v17/customers/1/campaignBudgets:mutate -d '{budget}'"
         tour.run("instinct", "check", "-c", ads, status=126, contains="deny")

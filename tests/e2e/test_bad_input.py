@@ -75,7 +75,7 @@ def test_memory_stays_bounded(programs) -> None:
             capture_output=True,
             check=False,
             timeout=30,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20)),  # noqa: PLW1509  # one thread here
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (400 << 20, 400 << 20)),
         )
         assert run.returncode in {0, 3, 126}, run.stderr
         assert b"Traceback" not in run.stderr
@@ -173,7 +173,7 @@ def test_a_full_disk(programs) -> None:
         env=programs.env,
         capture_output=True,
         check=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),  # noqa: PLW1509  # one thread here
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)),
     )
     refused(run)
     assert not (programs.workspace / "ran").exists()

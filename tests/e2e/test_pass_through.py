@@ -58,9 +58,8 @@ def test_a_reader_that_leaves(programs) -> None:
 
 
 def test_no_stdin(programs) -> None:
-    run = subprocess.run(
-        programs.argv("instinct-exec", "--", "cat; echo done"), stdin=subprocess.DEVNULL, cwd=programs.workspace, env=programs.env, capture_output=True, check=True
-    )
+    argv = programs.argv("instinct-exec", "--", "cat; echo done")
+    run = subprocess.run(argv, stdin=subprocess.DEVNULL, cwd=programs.workspace, env=programs.env, capture_output=True, check=True)
     assert run.stdout == b"done\n"
 
 
