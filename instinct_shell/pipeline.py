@@ -15,7 +15,7 @@ from .errors import InstinctError, IntentError
 from .model.effect import EffectKind
 from .model.fact import Facts
 from .model.intent import Intent, IntentType
-from .model.record import AuditRecord, RecordKind
+from .model.record import AuditRecord, NearMiss, RecordKind
 from .model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
 from .shell.invocation import Surroundings
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .model.effect import Effect
     from .model.fact import Question
     from .model.jailspec import JailSpec
-    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, Observer, Parser, Undo
+    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
     from .model.record import Hold
     from .model.situation import Situation
@@ -42,7 +42,7 @@ class Pipeline:
     """The steps, with the ports they need. Ports that only a run needs come as functions, so that a check never opens them."""
 
     __slots__ = (
-        "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_new_id", "_observer", "_parser", "_profile",
+        "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer", "_parser", "_profile",
         "_situation", "_undo",
     )  # fmt: skip
 
@@ -63,6 +63,7 @@ class Pipeline:
         jail: Callable[[], Jail] | None = None,
         undo: Callable[[], Undo] | None = None,
         observer: Callable[[], Observer] | None = None,
+        near_misses: Callable[[], NearMissLog] | None = None,
     ) -> None:
         self._profile = profile
         self._parser = parser
@@ -78,6 +79,7 @@ class Pipeline:
         self._jail = jail
         self._undo = undo
         self._observer = observer
+        self._near_misses = near_misses
 
     # ------------------------------------------------------------ judging
 
@@ -102,6 +104,7 @@ class Pipeline:
         """Decide and write it down, durably enough for the profile; nothing runs."""
         judgement = self.judge(intent)
         self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile), durable=False)
+        self._remember(judgement)
         return judgement
 
     def _read(self, intent: Intent) -> tuple[Parsed | None, Evaluation | None, tuple[Effect, ...]]:
@@ -156,6 +159,7 @@ class Pipeline:
         spec = self._confine(judgement) if allowed else None
         self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant), durable=False)
         if spec is None:
+            self._remember(judgement)
             return Outcome(judgement, None, request)
         return self._execute(judgement, spec)
 
@@ -219,6 +223,15 @@ class Pipeline:
         if self._profile.durability == "risky_first":
             return any(str(effect.kind).startswith(RISKY) for effect in judgement.effects)
         return self._profile.durability == "always"
+
+    def _remember(self, judgement: Judgement) -> None:
+        """What was refused is something to learn from."""
+        finding = judgement.verdict.finding
+        if finding is None or self._near_misses is None:
+            return
+        kind = "asked" if finding.decision is Decision.ASK else "denied"
+        signature = (finding.instinct, *dict.fromkeys(f"{effect.kind} {effect.program}".rstrip() for effect in judgement.effects))
+        self._near_misses().append(NearMiss(kind, self._clock.now(), judgement.run, signature, finding.reason))
 
     def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
         self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)

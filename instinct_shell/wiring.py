@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import FactSource, GrantStore, Jail, Ledger
+    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog
     from .model.profile import Profile
     from .pipeline import Pipeline
     from .storage.audit import AuditTrail
@@ -206,6 +206,7 @@ class Guard:
                 ledger=self._ledger,
                 confine=self.confine,
                 jail=self._jail,
+                near_misses=self._near_misses,
             )
         return self._pipeline
 
@@ -237,6 +238,11 @@ class Guard:
         from .storage.grants import GrantBook
 
         return GrantBook(self.state)
+
+    def _near_misses(self) -> NearMissLog:
+        from .storage.nearmiss import NearMisses
+
+        return NearMisses(self.state)
 
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""

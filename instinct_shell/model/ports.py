@@ -12,7 +12,7 @@ from ..shell.syntax import Parsed
 from .fact import Answer, Question
 from .jailspec import JailSpec, RunResult
 from .profile import Profile
-from .record import AuditRecord, Hold
+from .record import AuditRecord, Hold, NearMiss
 from .situation import Grant, Spend
 
 
@@ -62,6 +62,12 @@ class GrantStore(Protocol):
     def consume(self, grant_id: str) -> bool: ...
 
     def request(self, intent_digest: str, summary: str, now: float) -> str: ...
+
+
+class NearMissLog(Protocol):
+    """Keeps what was refused or turned out differently than predicted. Raises StorageError."""
+
+    def append(self, near_miss: NearMiss) -> None: ...
 
 
 class ProfileSource(Protocol):
