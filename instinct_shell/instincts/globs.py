@@ -329,3 +329,8 @@ def _overlap(one: Ranges, two: Ranges) -> bool:
 def escape(text: str) -> str:
     """The glob that matches exactly this text."""
     return "".join("\\" + c if c in "*?[]\\!()|+@" else c for c in text)
+
+
+def crosses(component: str) -> bool:
+    """Whether the component may match across folders (`**`)."""
+    return any(kind == "many" and value == "**" for kind, value in tokens(component))

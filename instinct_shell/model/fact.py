@@ -11,11 +11,15 @@ class QuestionKind(StrEnum):
     """Each kind says what `subject` is and what the answer's `value` holds (plain JSON-able data)."""
 
     RESOLVE = "resolve"  # path -> {"path": realpath of the deepest existing part + rest, "exists": bool, "type": file|dir|link|other|missing,
-    #                               "links": st_nlink, "size": bytes, "uid": int, "final_link": bool, "case_twin": str|""}
+    #                               "links": st_nlink, "size": bytes, "uid": int, "final_link": bool (the last name itself is a link), "parent": realpath of the
+    #                               parent + last name, "case_twin": the name on disk when it differs in case only, else "",
+    #                               "same_as": a protected or secret path that is the same file by another name (hard link), else ""}
     GLOB = "glob"  # absolute pattern -> {"paths": [at most 200 absolute paths, sorted], "more": bool}
     GIT_STATE = "git_state"  # path -> {"top": str|"", "branch": str, "tracked": int, "modified": int, "untracked": int, "ignored": int, "default_branch": str}
-    TREE = "tree"  # path -> {"files": int, "bytes": int, "more": bool, "untracked": int, "modified": int, "links_out": int}
+    TREE = "tree"  # path -> {"files": int, "bytes": int, "more": bool, "untracked": int, "modified": int, "links_out": int,
+    #                               "protected": [at most 5 protected paths below, build output left out]}
     SYNTAX = "syntax"  # shell text -> {"ok": bool, "message": str}   (bash -n)
+    PACKAGE = "package"  # "manager name folder" -> {"known": bool, "near": a well-known name one edit away or "", "declared": bool (in a manifest there)}
     READ = "read"  # path -> {"text": str, "sha256": str, "more": bool}   opened only if the jail would let the command read it
 
 

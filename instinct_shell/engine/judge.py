@@ -1,0 +1,125 @@
+"""The judge: a pure function of intent, effects, profile, situation and facts.
+
+Promises: inside a tier the most restrictive finding wins; a deny ends the judging after its tier, an ask goes on so that a later deny is
+seen; an instinct that raises is a deny with its name; adding a finding never loosens a verdict.
+"""
+
+from __future__ import annotations
+
+from ..model.fact import Facts
+from ..model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
+from .rules import judge_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from ..instincts.base import Instinct
+    from ..model.effect import Effect
+    from ..model.fact import Answer, Question
+    from ..model.intent import Intent
+    from ..model.ports import Clock
+    from ..model.profile import Profile
+    from ..model.situation import Situation
+
+    Ask = Callable[[Sequence[Question]], dict[Question, Answer]]
+
+_MEND = "take it out of the configuration, or mend it; `instinct explain` shows what ran"
+
+
+def judge(
+    intent: Intent,
+    effects: tuple[Effect, ...],
+    profile: Profile,
+    situation: Situation,
+    ask: Ask,
+    clock: Clock,
+    instincts: Iterable[Instinct],
+    *,
+    unreadable: bool = False,
+    facts: Facts | None = None,
+) -> tuple[Verdict, Facts]:
+    """All tiers in order, and the facts that were gathered on the way.
+
+    ask: answers questions (the host's facts, or a record's). unreadable: the text is no shell, so that bash's own message is wanted before
+    anything else.
+    """
+    members = tuple(instincts)
+    steps = [(tier, tuple(each for each in members if each.tier is tier)) for tier in TIERS]
+    if unreadable:
+        steps.insert(0, (Tier.GATE, tuple(each for each in members if each.id == "shell-syntax")))
+    known = facts or Facts()
+    findings: tuple[Finding, ...] = ()
+    ran: tuple[Timing, ...] = ()
+    decided = Tier.REFLEX
+    for number, (tier, present) in enumerate(steps):
+        wanted, faults = questions(present, intent, effects, profile, situation, known)
+        if wanted:
+            known = known.with_answers(ask(wanted))
+        rules = profile if not (unreadable and number == 0) else profile.replace(rules=())
+        said, took = judge_tier(tier, present, intent, effects, rules, situation, known, clock)
+        before = merge(findings)
+        findings, ran = findings + faults + said, ran + took
+        after = merge(findings)
+        if after > before or after is Decision.ALLOW:
+            decided = tier
+        if after is Decision.DENY:
+            break
+    elapsed = sum(timing.elapsed_us for timing in ran)
+    return Verdict(merge(findings), findings, decided, elapsed, ran), known
+
+
+def judge_tier(
+    tier: Tier,
+    instincts: Iterable[Instinct],
+    intent: Intent,
+    effects: tuple[Effect, ...],
+    profile: Profile,
+    situation: Situation,
+    facts: Facts,
+    clock: Clock,
+) -> tuple[tuple[Finding, ...], tuple[Timing, ...]]:
+    """The findings of one tier, and how long each instinct took. The profile's `[[rule]]` tables come after the instincts."""
+    findings: list[Finding] = []
+    ran: list[Timing] = []
+    for instinct in instincts:
+        start = clock.monotonic_us()
+        try:
+            said = instinct.judge(intent, effects, profile, situation, facts)
+            if not isinstance(said, tuple) or not all(isinstance(finding, Finding) for finding in said):
+                said = (_fault(instinct.id, "answered with something that is not a tuple of findings"),)
+        except Exception as error:  # noqa: BLE001  # INVARIANT: whatever an instinct raises is a refusal, never a pass
+            said = (_fault(instinct.id, _words(error)),)
+        findings += said
+        ran.append(Timing(instinct.id, tier, clock.monotonic_us() - start))
+    if profile.rules:
+        findings += judge_rules(tier, intent, effects, profile, situation)
+    return tuple(findings), tuple(ran)
+
+
+def questions(
+    members: Iterable[Instinct], intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, known: Facts
+) -> tuple[list[Question], tuple[Finding, ...]]:
+    """What these instincts want to know and nobody has asked yet, once each in the order asked; a fault for each that could not say."""
+    answered = {question for question, _ in known.items()}
+    wanted: dict[Question, None] = {}
+    faults: list[Finding] = []
+    for instinct in members:
+        if instinct.tier is Tier.REFLEX:
+            continue  # reflexes ask nothing
+        try:
+            for question in instinct.questions(intent, effects, profile, situation):
+                if question not in answered:
+                    wanted[question] = None
+        except Exception as error:  # noqa: BLE001  # the same invariant
+            faults.append(_fault(instinct.id, _words(error)))
+    return list(wanted), tuple(faults)
+
+
+def _fault(name: str, what: str) -> Finding:
+    return Finding(name, Decision.DENY, f"the instinct failed: {what}", _MEND)
+
+
+def _words(error: Exception) -> str:
+    text = " ".join(str(error).split()).replace("`", "'")
+    return f"{type(error).__name__}" + (f": {text[:120]}" if text else "")

@@ -1,0 +1,61 @@
+"""Replay: a record judged again must give the verdict that it holds.
+
+The record keeps effects, facts, situation and the profile's digest after redaction with stable placeholders, so nothing of the host is asked.
+"""
+
+from __future__ import annotations
+
+from ..instincts.registry import BUILTIN
+from ..model.codec import decode, decode_facts
+from ..model.effect import Effect
+from ..model.fact import Answer, Facts
+from ..model.intent import Intent
+from ..model.situation import Situation
+from ..model.verdict import Finding, Verdict
+from .judge import judge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..instincts.base import Instinct
+    from ..model.fact import Question
+    from ..model.profile import Profile
+
+
+class _NoClock:
+    """Replaying takes no time: timings are not part of a verdict's meaning."""
+
+    def now(self) -> float:
+        return 0.0
+
+    def monotonic_us(self) -> int:
+        return 0
+
+
+def replay(body: Mapping[str, object], profile: Profile, instincts: Iterable[Instinct] = BUILTIN) -> Verdict:
+    """The verdict of a JUDGED record's body under this profile (the caller compares digests first). Raises StorageError for a bad record."""
+    intent = decode(Intent, body["intent"])
+    effects = decode(tuple[Effect, ...], body.get("effects", []))
+    situation = decode(Situation, body["situation"])
+    facts = decode_facts(body.get("facts", []))
+    verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), instincts, facts=facts)
+    return verdict
+
+
+def same(verdict: Verdict, body: Mapping[str, object]) -> bool:
+    """Whether a replayed verdict equals the recorded one: decision, and the (instinct, decision) pairs of its findings."""
+    recorded = decode(tuple[Finding, ...], body.get("findings", []))
+    pairs = [(finding.instinct, finding.decision) for finding in verdict.findings]
+    return verdict.decision.word == body.get("decision") and sorted(pairs) == sorted((finding.instinct, finding.decision) for finding in recorded)
+
+
+def _recorded(facts: Facts) -> Ask:
+    def ask(questions: Sequence[Question]) -> dict[Question, Answer]:
+        return {question: facts.answer(question.kind, question.subject) for question in questions}
+
+    return ask
+
+
+if TYPE_CHECKING:
+    from .judge import Ask

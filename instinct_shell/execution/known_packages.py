@@ -1,0 +1,78 @@
+"""Well-known package names (data/popular-*.txt, most used first, as of 2026-11), look-alikes, and mentions in manifests."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+_ECOSYSTEMS = {
+    **dict.fromkeys(("pip", "pip3", "uv", "pipx", "poetry", "pdm", "pipenv", "conda", "mamba", "uvx", "rye", "hatch"), "pypi"),
+    **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun", "bunx", "pnpx", "deno"), "npm"),
+}
+_JS = ("package.json",)
+_PYTHON = ("pyproject.toml", "requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/base.txt", "setup.cfg", "setup.py", "Pipfile", "environment.yml")
+MANIFESTS: dict[str, tuple[str, ...]] = {
+    **{manager: _PYTHON if ecosystem == "pypi" else _JS for manager, ecosystem in _ECOSYSTEMS.items()},
+    "cargo": ("Cargo.toml",),
+    "gem": ("Gemfile",),
+    "bundle": ("Gemfile",),
+    "go": ("go.mod",),
+    "composer": ("composer.json",),
+}
+# Ecosystems without a shipped list: names that every project knows.
+_FEW = {
+    "cargo": "serde serde_json tokio clap rand anyhow thiserror log env_logger tracing regex reqwest chrono futures itertools rayon syn quote libc bitflags hyper axum uuid once_cell lazy_static bytes num tempfile url base64 sha2 toml diesel sqlx criterion proptest",
+    "gem": "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods",
+    "bundle": "",
+    "go": "github.com/stretchr/testify github.com/spf13/cobra github.com/spf13/viper github.com/gin-gonic/gin github.com/gorilla/mux golang.org/x/tools golang.org/x/net golang.org/x/sync github.com/google/uuid go.uber.org/zap gorm.io/gorm",
+    "composer": "laravel/framework symfony/console guzzlehttp/guzzle phpunit/phpunit monolog/monolog doctrine/orm",
+}
+_LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
+
+
+@functools.cache
+def names(manager: str) -> frozenset[str]:
+    """The well-known names of a manager's ecosystem, in their normal form."""
+    ecosystem = _ECOSYSTEMS.get(manager)
+    if ecosystem is None:
+        return frozenset(_FEW.get(manager, "").split())
+    with open(os.path.join(os.path.dirname(__file__), "data", f"popular-{ecosystem}.txt"), encoding="utf-8") as stream:
+        return frozenset(normal(manager, line.strip()) for line in stream if line.strip())
+
+
+def normal(manager: str, name: str) -> str:
+    """The name as its registry compares it."""
+    name = name.lower()
+    if _ECOSYSTEMS.get(manager) == "pypi":
+        return name.partition("[")[0].replace("_", "-").replace(".", "-")
+    return name
+
+
+def look_up(manager: str, name: str) -> tuple[bool, str]:
+    """(well known, the well-known name that it is one edit away from or "")."""
+    known, plain = names(manager), normal(manager, name)
+    if plain in known:
+        return True, ""
+    return False, next((each for each in _edits(plain) if each in known and len(each) > 3), "")
+
+
+def mentions(text: str, name: str) -> bool:
+    """Whether a manifest names the package as a whole word, whatever the file's form."""
+    lowered, wanted = text.lower(), name.lower()
+    place = lowered.find(wanted)
+    while place >= 0:
+        before, after = lowered[place - 1 : place], lowered[place + len(wanted) : place + len(wanted) + 1]
+        if not (before.isalnum() or before in ("-", "_", "/", "@")) and not (after.isalnum() or after in ("-", "_", "/")):
+            return True
+        place = lowered.find(wanted, place + 1)
+    return False
+
+
+def _edits(name: str) -> list[str]:
+    """Every name one deletion, swap, replacement or insertion away; also with the separators left out."""
+    cuts = [(name[:place], name[place:]) for place in range(len(name) + 1)]
+    out = [left + right[1:] for left, right in cuts if right]
+    out += [left + right[1] + right[0] + right[2:] for left, right in cuts if len(right) > 1]
+    out += [left + letter + right[1:] for left, right in cuts if right for letter in _LETTERS]
+    out += [left + letter + right for left, right in cuts for letter in _LETTERS]
+    return [*out, name.replace("-", ""), name.replace("-", "_")]

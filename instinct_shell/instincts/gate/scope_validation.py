@@ -1,0 +1,210 @@
+"""Scope validation: where paths really lead, asked of the disk before anything runs.
+
+*Stops* a change that leaves the scope through a symlink, a folder that is one, or `..` behind one; a read or change that reaches a protected
+file, a secret, agent configuration or the guard by a link, a hard link, another letter case or a glob; copying or packing a folder that holds
+protected files; what the seeds' `scope.paths` does not name. *Asks* for creating something outside the scope, for deleting or moving a folder
+that holds protected files, and where a path cannot be followed.
+
+*Lets pass* paths that do not exist yet below a real folder in the scope, removing a link (not what it points to), links that stay inside,
+globs whose matches on this disk are all ordinary.
+
+*How it was fooled before*: lexical prefix checks (`/work/app` and `/work/application`), `ln -s / ws/root && rm -rf ws/root/home`, a link that
+is read, `ln .env x`, `.ENV` on a case-insensitive mount, a missing parent that becomes a link later (the kernel holds that one).
+
+*To adjust*: `writable` and the name lists in `[paths]`, `paths` in `[scope]`.
+"""
+
+from __future__ import annotations
+
+from ...model.effect import Effect, EffectKind, TargetKind
+from ...model.fact import Answer, Question, QuestionKind
+from ...model.intent import IntentType
+from ...model.verdict import Decision, Tier
+from ..base import BuiltIn, shown
+from ..ground import CHANGES, LOSSES, READS, Ground, ground_of, is_pattern, path_of
+from ..patterns import PathSet
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.fact import Facts
+    from ...model.intent import Intent
+    from ...model.profile import Profile
+    from ...model.situation import Situation
+    from ...model.verdict import Finding
+
+    Said = tuple[Decision, str, str]
+
+MOST = 256  # questions of one judgement
+_LOOK = "see where it leads: `ls -la`"
+_FILE_INTENTS = (IntentType.FILE_READ, IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE)
+
+
+class ScopeValidation(BuiltIn):
+    id = "scope-validation"
+    tier = Tier.GATE
+
+    def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
+        ground = ground_of(intent, profile, situation)
+        wanted: dict[Question, None] = {}
+        for effect in effects:
+            for question in _questions(effect, ground):
+                wanted[question] = None
+        return tuple(wanted)[:MOST]
+
+    def judge(
+        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
+    ) -> tuple[Finding, ...]:
+        ground = ground_of(intent, profile, situation)
+        found: list[Finding] = []
+        for effect in effects:
+            if effect.kind not in CHANGES and effect.kind not in READS:
+                continue
+            said = _scope_paths(intent, effect, ground) or _created_outside(effect, ground) or _resolved(effect, ground, facts) or _matched(effect, ground, facts) or _below(effect, ground, facts)
+            if said is not None:
+                found.append(self.finding(*said, effect=effect))
+        return tuple(found)
+
+
+def _questions(effect: Effect, ground: Ground) -> list[Question]:
+    if effect.kind not in CHANGES and effect.kind not in READS:
+        return []
+    if is_pattern(effect):
+        return [Question(QuestionKind.GLOB, effect.target.text)]
+    path = path_of(effect)
+    if not path or ground.is_sink(path) or path.startswith(("/dev/", "/proc/", "/sys/")):
+        return []
+    asked = [Question(QuestionKind.RESOLVE, path)]
+    if _whole_tree(effect, path, ground):
+        asked.append(Question(QuestionKind.TREE, path))
+    return asked
+
+
+def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
+    """Whether what lies below matters: a copy or a loss of a folder that no build makes again. git leaves ignored files alone."""
+    if not ground.in_scope(path) or ground.rebuildable(path) or effect.has("filter") or effect.program == "git":
+        return False
+    return (effect.kind is EffectKind.FILE_READ and effect.has("source_of_copy")) or effect.kind in LOSSES
+
+
+def _scope_paths(intent: Intent, effect: Effect, ground: Ground) -> Said | None:
+    """The seeds' `allowed_paths`: each path a tool call names, and each path a command changes, must match one of them."""
+    allowed = ground.profile.scope_paths
+    path = path_of(effect) or (effect.target.text if is_pattern(effect) else "")
+    if not allowed or not path or ground.is_sink(path) or (effect.kind in READS and intent.type not in _FILE_INTENTS):
+        return None
+    if path_allowed(allowed, path, ground):
+        return None
+    return Decision.DENY, f"{shown(path)} is outside the allowed paths of this profile", "allowed paths: " + ", ".join(allowed)
+
+
+def path_allowed(allowed: tuple[str, ...], path: str, ground: Ground) -> bool:
+    """Whether some entry, a path pattern or `re:` with an expression that matches from the start, holds for the path or its short form."""
+    spellings = (path, path[len(ground.workspace) :].lstrip("/") if ground.in_workspace(path) else path)
+    for entry in allowed:
+        if entry.startswith("re:"):
+            import re
+
+            if any(re.match(entry[3:], each) for each in spellings):
+                return True
+        elif PathSet((entry.replace("{workspace}", ground.workspace).replace("{tmp}", "/tmp"),)).find(*spellings, "/" + spellings[1]):
+            return True
+    return False
+
+
+def _created_outside(effect: Effect, ground: Ground) -> Said | None:
+    """Creating outside the scope destroys nothing; the kernel would refuse it, so a person decides whether it should be opened."""
+    if effect.kind not in (EffectKind.FILE_CREATE, EffectKind.FILE_LINK) or effect.target.kind not in (TargetKind.PATH, TargetKind.PATTERN):
+        return None
+    path = path_of(effect) or effect.target.text
+    if not path or ground.in_scope(path.rstrip("/") or "/") or ground.is_sink(path) or effect.has("bound"):
+        return None
+    return Decision.ASK, f"creates {ground.shown(path)}, {ground.place(path)}", "create it inside the workspace, such as `mkdir -p build`"
+
+
+def _resolved(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
+    path = path_of(effect)
+    if not path:
+        return None
+    answer = facts.answer(QuestionKind.RESOLVE, path)
+    changes = effect.kind in CHANGES
+    if not answer.known:
+        if answer.why == "not asked" or not changes or not ground.in_scope(path):
+            return None
+        return Decision.ASK, f"it cannot be told where {ground.shown(path)} leads ({answer.why})", _LOOK
+    for real in _real_names(effect, answer):
+        if real == path:
+            continue
+        said = _by_another_name(effect, path, real, ground)
+        if said is not None:
+            return said
+    return None
+
+
+def _real_names(effect: Effect, answer: Answer) -> list[str]:
+    """What the effect acts on: removing or moving a link takes the link itself, everything else what it points to."""
+    itself = effect.kind in LOSSES or (effect.kind is EffectKind.FILE_LINK)
+    names = [str(answer.get("parent") if itself and answer.get("final_link") else answer.get("path"))]
+    names += [str(answer.get(key)) for key in ("case_twin", "same_as") if answer.get(key)]
+    return [name for name in names if name.startswith("/")]
+
+
+def _by_another_name(effect: Effect, path: str, real: str, ground: Ground) -> Said | None:
+    words = f"{ground.shown(path)} is {ground.shown(real)}"
+    if effect.kind in READS:
+        if ground.secret(real):
+            return Decision.DENY, f"{words}, a secret", _LOOK
+        if ground.protected(real):
+            return Decision.DENY, f"{words}, a protected file", _LOOK
+        return None
+    if ground.guard(real):
+        return Decision.DENY, f"{words}, which belongs to the guard", _LOOK
+    if ground.never_write(real) and not ground.never_write(path):
+        return Decision.DENY, f"{words}, agent configuration", _LOOK
+    if ground.protected(real) or ground.secret(real):
+        return Decision.DENY, f"{words}, a protected file", _LOOK
+    if ground.lockfile(real) and not effect.has("by_manager"):
+        return Decision.DENY, f"{words}, a lockfile", _LOOK
+    if ground.in_scope(path) and not ground.in_scope(real) and not ground.is_sink(real):
+        if not _same_scope(ground, real):
+            return Decision.DENY, f"{words}, {ground.place(real)}", _LOOK
+    if effect.kind in LOSSES and ground.covers_scope(real):
+        return Decision.DENY, f"{words}: {ground.covers_scope(real)}", _LOOK
+    if ground.is_repository(real) and not ground.is_repository(path):
+        return Decision.DENY, f"{words}, the repository's own data", _LOOK
+    if ground.host_executed(real) and not ground.host_executed(path):
+        return ground.profile.host_executed_decision, f"{words}, which the host runs later", _LOOK
+    return None
+
+
+def _same_scope(ground: Ground, real: str) -> bool:
+    """A scratch folder that is itself a link (macOS has /tmp -> /private/tmp) stays scratch."""
+    return real.startswith("/private/") and ground.in_scope(real.removeprefix("/private"))
+
+
+def _matched(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
+    """What a glob matches on this disk."""
+    if not is_pattern(effect):
+        return None
+    answer = facts.answer(QuestionKind.GLOB, effect.target.text)
+    paths = answer.get("paths") if answer.known else None
+    for path in paths if isinstance(paths, list | tuple) else ():
+        said = _by_another_name(effect.replace(target=effect.target.replace(kind=TargetKind.PATH, text=str(path))), effect.target.text, str(path), ground)
+        if said is not None:
+            return said
+    return None
+
+
+def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
+    """Protected files inside a folder that is copied, packed, deleted or moved."""
+    path = path_of(effect)
+    if not path or not _whole_tree(effect, path, ground):
+        return None
+    held = facts.answer(QuestionKind.TREE, path).get("protected", ())
+    if not isinstance(held, list | tuple) or not held:
+        return None
+    names = ", ".join(ground.shown(str(each)) for each in held[:3])
+    where = "the workspace" if path == ground.workspace else ground.shown(path)
+    if effect.kind is EffectKind.FILE_READ:
+        return Decision.DENY, f"copies {where}, which holds protected files ({names})", "copy what git tracks: `git archive --output=build/source.tar HEAD`"
+    verb = "deletes" if effect.kind is EffectKind.FILE_DELETE else "moves"
+    return Decision.ASK, f"{verb} {where}, which holds protected files ({names})", f"look first: `ls -A {ground.argument(path)}`"
