@@ -1,0 +1,180 @@
+"""Databases without SQL: redis, mongo, etcd, influx, search engines' command lines."""
+
+from __future__ import annotations
+
+import re
+
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known
+from .call import Call, Program, Scene
+from .databases import spoken
+from .output import stdin_text
+from .roles import file_effects
+from .verbs import shown, split, thing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# ---------------------------------------------------------------- redis
+
+_REDIS_READS = frozenset(
+    "get mget hget hgetall hmget hkeys hvals hlen hexists lrange llen lindex smembers sismember scard zrange zrangebyscore zscore zcard zrank keys "
+    "scan sscan hscan zscan exists type ttl pttl strlen getrange info dbsize ping echo time lastsave memory object client command cluster latency "
+    "monitor slowlog xrange xlen xread xinfo pubsub randomkey dump bitcount getbit select auth hello role subscribe psubscribe touch json.get ft.search".split()
+)
+_REDIS_WIPES = frozenset("flushall flushdb".split())
+_REDIS_ONE = frozenset("del unlink set setex setnx hset hdel lpush rpush lpop rpop sadd srem zadd zrem incr decr expire persist rename getset append getdel".split())
+
+
+def redis_command(call: Call, words: list[str], place: str, certainty: Certainty | None = None) -> Iterator[Effect]:
+    """One redis command."""
+    if not words:
+        return
+    verb = words[0].lower()
+    common = {"engine": "redis", "statement": " ".join(words)[:80], "target_env": place}
+    target = Target(TargetKind.OBJECT, words[1] if len(words) > 1 else "")
+    if verb in _REDIS_WIPES:
+        yield call.effect(EffectKind.DB_DELETE_UNSCOPED, target, certainty=certainty, **common)
+    elif verb in _REDIS_READS:
+        if verb not in ("client", "cluster", "memory") or (words[1:2] and words[1].lower() in ("list", "info", "nodes", "usage", "stats", "getname", "slots", "doctor")):
+            yield call.effect(EffectKind.DB_READ, target, certainty=certainty, **common)
+        else:
+            yield call.effect(EffectKind.DB_WRITE, target, certainty=certainty, **common)
+    elif verb == "config" and words[1:2] and words[1].lower() == "get":
+        yield call.effect(EffectKind.DB_READ, target, certainty=certainty, **common)
+    else:
+        one = "one" if verb in _REDIS_ONE and (len(words) == 2 or verb not in ("del", "unlink")) else ""
+        yield call.effect(EffectKind.DB_WRITE, target, certainty=certainty, rows=one, **common)
+
+
+def redis(call: Call, scene: Scene) -> Iterator[Effect]:
+    """redis-cli [options] COMMAND ARGS; commands may come on stdin, one a line."""
+    place = spoken(call.value("-h", "-u", "-s"))
+    file = call.value("--eval")
+    if file is not None:
+        yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, file, language="lua")
+        yield call.effect(EffectKind.DB_WRITE, engine="redis", statement="eval script", target_env=place)
+        return
+    dump = call.value("--rdb", "--functions-rdb")
+    if dump is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, dump)
+    if call.operands:
+        if any(field.known is Known.DYNAMIC for field in call.operands[:1]):
+            yield call.effect(EffectKind.DB_WRITE, certainty=Certainty.UNKNOWN, engine="redis", statement="unknown command", dynamic="interpreter", target_env=place)
+            return
+        yield from redis_command(call, [shown(field) for field in call.operands], place)
+        return
+    if call.has("--scan", "--bigkeys", "--memkeys", "--hotkeys", "--stat", "--latency") or dump is not None:
+        yield call.effect(EffectKind.DB_READ, engine="redis", target_env=place)
+        return
+    text = stdin_text(call.invocation, scene)
+    if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
+        for line in text.splitlines():
+            yield from redis_command(call, line.split(), place)
+    elif call.invocation.stdin.kind in ("pipe", "file", "text"):
+        yield call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.UNKNOWN, language="redis", reason="the commands come from elsewhere", source="stdin", dynamic="interpreter")
+    else:
+        yield call.effect(EffectKind.DB_READ, engine="redis", target_env=place)
+
+
+# ---------------------------------------------------------------- mongo
+
+_MONGO = (
+    (EffectKind.DB_DROP, re.compile(r"\.\s*(?:dropDatabase|drop|dropUser|dropAllUsers|dropRole|dropIndexes)\s*\(|dropDatabase\s*:|[\"']?\bdrop[\"']?\s*:\s*[\"']")),
+    (EffectKind.DB_DELETE_UNSCOPED, re.compile(r"\.\s*(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))|\.deleteMany\s*\(\s*\{\s*_id\s*:\s*\{\s*\$exists\s*:\s*true")),
+    (EffectKind.DB_WRITE, re.compile(
+        r"\.\s*(?:deleteMany|deleteOne|remove|updateMany|updateOne|update|replaceOne|insertOne|insertMany|insert|save|bulkWrite|findAndModify|findOneAnd\w+|"
+        r"renameCollection|createUser|createRole|createCollection|createIndex|createIndexes|dropIndex|grantRolesToUser|updateUser|changeUserPassword|shutdownServer|"
+        r"fsyncLock|setProfilingLevel|reIndex|initiate|reconfig|addShard|runCommand|adminCommand|copyTo|convertToCapped|killOp|mapReduce)\s*\(|\$out\b|\$merge\b")),
+)  # fmt: skip
+_MONGO_READ_COMMAND = re.compile(r"(?:runCommand|adminCommand)\s*\(\s*[\"'{\s]*(?:ping|serverStatus|buildInfo|listDatabases|dbStats|collStats|isMaster|hello|hostInfo|connectionStatus|getParameter|replSetGetStatus)\b")
+
+
+def mongo_script(call: Call, scene: Scene, text: str, server: dict[str, str]) -> Iterator[Effect]:
+    """JavaScript for the mongo shell: the worst thing said about collections, and what its shell functions do here."""
+    code = re.sub(r"//[^\n\"']*(?=\n|$)|/\*.*?\*/", " ", text, flags=re.S)
+    bare = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", lambda m: m[0] if re.match(r"['\"]\$?\w+['\"]$", m[0]) else '""', code)
+    common = {"engine": "mongo", "statement": " ".join(text.split())[:80], **server}
+    for kind, pattern in _MONGO:
+        match = pattern.search(bare)
+        if match and not (kind is EffectKind.DB_WRITE and _MONGO_READ_COMMAND.search(code) and "Command" in match[0]):
+            one = "one" if kind is EffectKind.DB_WRITE and re.search(r"(?:deleteOne|updateOne|replaceOne|insertOne)\s*\(", match[0]) else ""
+            yield call.effect(kind, rows=one, **common)
+            break
+    else:
+        yield call.effect(EffectKind.DB_READ, **common)
+    from .other_code import code_effects
+
+    yield from (effect for effect in code_effects(code, call, scene, "javascript") if effect.kind is not EffectKind.CODE_INLINE)
+
+
+def mongo(call: Call, scene: Scene) -> Iterator[Effect]:
+    """mongosh [URL|database] [file.js ...] [--eval CODE]."""
+    operands = list(call.operands)
+    where = spoken(call.value("--host", "--uri"))
+    server = {"database": "", "target_env": where}
+    if operands and not shown(operands[0]).endswith((".js", ".mongodb", ".mjs")):
+        place = spoken(operands.pop(0))
+        server = {"database": place.rsplit("/", 1)[-1].partition("?")[0] if "://" in place else place, "target_env": place if "://" in place or "$" in place else where}
+    spoke = False
+    for option, field in call.values:
+        if option in ("--eval", "-e"):
+            spoke = True
+            if field.text is None:
+                yield call.effect(EffectKind.CODE_OPAQUE, language="javascript", reason=field.reason, source="variable", dynamic="interpreter")
+            else:
+                yield from mongo_script(call, scene, field.text, server)
+        elif option in ("-f", "--file"):
+            operands.append(field)
+    for field in operands:
+        spoke = True
+        yield from _mongo_file(call, scene, field, server)
+    if spoke:
+        return
+    text = stdin_text(call.invocation, scene)
+    if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
+        yield from mongo_script(call, scene, text, server)
+    elif call.invocation.stdin.kind == "file" and call.invocation.stdin.field is not None:
+        yield from _mongo_file(call, scene, call.invocation.stdin.field, server)
+    elif call.invocation.stdin.kind in ("pipe", "text"):
+        yield call.effect(EffectKind.CODE_OPAQUE, language="javascript", reason="the code comes through a pipe", source="stdin", dynamic="interpreter")
+    else:
+        yield call.effect(EffectKind.DB_READ, engine="mongo", **server)
+
+
+def _mongo_file(call: Call, scene: Scene, field: Field, server: dict[str, str]) -> Iterator[Effect]:
+    for effect in file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="mongo", engine="mongo", **server):
+        yield effect
+        text = scene.files.get(effect.target.text)
+        if text is not None:
+            yield from mongo_script(call, scene, text, server)
+
+
+# ---------------------------------------------------------------- key-value stores and search
+
+
+def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
+    """etcdctl, consul kv, zkCli, influx, nats, kafka-topics: a verb and a key."""
+    words = split(call.argv, "--endpoints --user --cacert --cert --key --bootstrap-server --zookeeper --topic --config -t --token --host -o --org -b --bucket --start --stop -s --server -p --predicate")
+    texts = [word.text or "" for word in words.words]
+    joined = " ".join(texts)
+    common = {"engine": call.name, "statement": joined[:80], "target_env": spoken(words.value("--endpoints", "--host", "--bootstrap-server", "-s", "--server"))}
+    key = words.words[1] if len(words.words) > 1 else words.value("--topic", "-b", "--bucket")
+    wide = words.has("--prefix", "--from-key", "-recurse", "--recursive", "--delete", "--delete-offsets") or any(t in ("bucket", "stream", "deleteall", "rmr") for t in texts)
+    if any(text in ("del", "delete", "rm", "rmr", "deleteall", "purge", "remove") for text in texts) or words.has("--delete"):
+        yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), rows="" if wide else "one", **common)
+    elif any(text in ("put", "set", "create", "publish", "pub", "write", "update", "restore", "defrag", "compact", "alarm", "member", "user", "role") for text in texts) or words.has("--create", "--alter"):
+        yield call.effect(EffectKind.DB_WRITE, thing(key), **common)
+    elif texts:
+        yield call.effect(EffectKind.DB_READ, thing(key), **common)
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(("redis-cli", "valkey-cli", "keydb-cli", "dragonfly-cli"), "-h -p -s -a -u -n -r -i -d --user --pass --eval --rdb --functions-rdb --pattern --cert --key --cacert -X --cluster",
+            style="stop nohelp", describe=redis, summary="redis shell"),
+    Program(("mongosh", "mongo", "mongocli-shell"), "--eval -e -f --file --host --port --uri -u --username -p --password --authenticationDatabase --tls --apiVersion", describe=mongo,
+            summary="MongoDB shell"),
+    Program(("etcdctl", "zkCli.sh", "zkcli", "influx", "nats", "kafka-topics", "kafka-topics.sh", "kafkactl", "kcat", "rabbitmqadmin", "rabbitmqctl"), style="raw", describe=key_value,
+            summary="key-value stores and queues"),
+)  # fmt: skip
