@@ -16,13 +16,11 @@ MAX_WORDS = 2_000
 MAX_NESTING = 50
 _BASHLEX_CHARACTERS = 6_000  # above, bashlex comes near the parsers' deadline
 
-_DECLARATIONS = "declare|typeset|local|export|readonly|let|alias|coproc|select|case|function|time|eval"
-
 
 @cache
 def _risky() -> re.Pattern[str]:
     """Heredocs, backticks, `$'..'`, `$".."`, arithmetic, `{fd}>`, comments glued to an operator, CR; extglob and arrays; what bashlex rejects."""
-    return re.compile(r"""<<|`|\$['"\[]|\(\(|\[\[|\{\w+\}[<>]|[;&|(]\#|\r|[?*+@!]\(|\w\+?=\(|\w\[[^]]*\]\+?=|[^\x00-\x7f]|\\\n|&>>|\|&""")
+    return re.compile(r"""<<|`|\$['"\[]|\(\(|\[\[|\{\w+\}[<>]|[;&|(]\#|\r|[?*+@!]\(|\w\+?=\(|\w\[[^]]*\]\+?=|\\\n""")
 
 
 def check_limits(text: str) -> None:
