@@ -9,14 +9,14 @@ from __future__ import annotations
 from .effects.derive import derive
 from .effects.writes import effects_of_intent
 from .engine import records
-from .engine.judge import judge_tier
+from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
+from .engine.rules import rule_costs
 from .errors import InstinctError, IntentError
 from .model.effect import EffectKind
-from .model.fact import Facts
 from .model.intent import Intent, IntentType
 from .model.record import AuditRecord, NearMiss, RecordKind
-from .model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
+from .model.verdict import Decision, Finding, Tier, Verdict
 from .shell.invocation import Surroundings
 
 TYPE_CHECKING = False
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from .instincts.base import Instinct
     from .model.effect import Effect
-    from .model.fact import Question
     from .model.jailspec import JailSpec
     from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
@@ -93,7 +92,18 @@ class Pipeline:
             verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
             return Judgement(intent, run, verdict, self._situation(intent, ()), elapsed_us=self._clock.monotonic_us() - start, refused=True)
         situation = self._situation(intent, effects)
-        verdict, facts = self._tiers(intent, effects, situation, parsed)
+        effects += rule_costs(intent, effects, self._profile, situation)
+        # The host is asked by need: a judgement that its reflexes end never looks at a disk.
+        verdict, facts = judge(
+            intent,
+            effects,
+            self._profile,
+            situation,
+            lambda wanted: self._facts(situation).answer(wanted),
+            self._clock,
+            self._instincts,
+            unreadable=parsed is not None and bool(parsed.syntax_error),
+        )
         elapsed = self._clock.monotonic_us() - start
         return Judgement(
             intent, run, verdict.replace(elapsed_us=elapsed), situation, effects, facts, evaluation, parsed,
@@ -119,32 +129,6 @@ class Pipeline:
 
     def _home(self, intent: Intent) -> str:
         return dict(intent.env).get("HOME") or self._situation(intent, ()).home
-
-    def _tiers(self, intent: Intent, effects: tuple[Effect, ...], situation: Situation, parsed: Parsed | None) -> tuple[Verdict, Facts]:
-        """Steps 6 to 8. A deny ends the judging after its tier; an ask goes on, so that a later deny is seen."""
-        steps = [(tier, tuple(each for each in self._instincts if each.tier is tier)) for tier in TIERS]
-        if parsed is not None and parsed.syntax_error:
-            # Text that is no shell has no effects worth judging: bash's own message comes first.
-            steps.insert(0, (Tier.GATE, tuple(each for each in self._instincts if each.id == "shell-syntax")))
-        facts = Facts()
-        source: FactSource | None = None
-        findings: tuple[Finding, ...] = ()
-        ran: tuple[Timing, ...] = ()
-        decided = Tier.REFLEX
-        for tier, members in steps:
-            asked = [] if tier is Tier.REFLEX else questions(members, intent, effects, self._profile, situation, facts)
-            if asked:
-                source = source or self._facts(situation)
-                facts = facts.with_answers(source.answer(asked))
-            said, took = judge_tier(tier, members, intent, effects, self._profile, situation, facts, self._clock)
-            before = merge(findings)
-            findings, ran = findings + said, ran + took
-            after = merge(findings)
-            if after > before or after is Decision.ALLOW:
-                decided = tier
-            if after is Decision.DENY:
-                break
-        return Verdict(merge(findings), findings, decided, 0, ran), facts
 
     # ------------------------------------------------------------ running
 
@@ -245,19 +229,6 @@ def check_text(text: str) -> None:
                 f"the command holds bytes that are not UTF-8, at character {index + 1}",
                 hint="write such bytes as escapes, for example $'\\xff'",
             )
-
-
-def questions(
-    members: Iterable[Instinct], intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, known: Facts
-) -> list[Question]:
-    """What these instincts want to know and nobody has asked yet; equal questions once, in the order asked."""
-    answered = {question for question, _ in known.items()}
-    wanted: dict[Question, None] = {}
-    for instinct in members:
-        for question in instinct.questions(intent, effects, profile, situation):
-            if question not in answered:
-                wanted[question] = None
-    return list(wanted)
 
 
 def cost_micros(effects: Iterable[Effect]) -> int:

@@ -56,6 +56,8 @@ def judged(judgement: Judgement, profile: Profile, *, request: str = "", grant: 
         body.append(("request", request))
     if grant:
         body.append(("grant", grant))
+    if judgement.parsed is not None and judgement.parsed.syntax_error:
+        body.append(("unreadable", 1))
     if judgement.refused:
         body.append(("refused", 1))
     return tuple(body)

@@ -39,7 +39,8 @@ def replay(body: Mapping[str, object], profile: Profile, instincts: Iterable[Ins
     effects = decode(tuple[Effect, ...], body.get("effects", []))
     situation = decode(Situation, body["situation"])
     facts = decode_facts(body.get("facts", []))
-    verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), instincts, facts=facts)
+    unreadable = bool(body.get("unreadable"))
+    verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), instincts, unreadable=unreadable, facts=facts)
     return verdict
 
 
