@@ -84,6 +84,7 @@ class Ground:
         return quoted(path)
 
     def in_workspace(self, path: str) -> bool:
+        """Whether the path is the workspace or lies in it."""
         return inside(path, self.workspace)
 
     def in_scope(self, path: str) -> bool:
@@ -136,16 +137,24 @@ class Ground:
         """The pattern of [paths] secrets that covers the path, or "". A pattern that would cover the whole workspace is left out."""
         return self._secrets.find(path)
 
+    def secret_patterns(self) -> tuple[str, ...]:
+        """The filled-in patterns of [paths] secrets."""
+        return tuple(pattern.text for pattern in self._secrets.patterns)
+
     def protected(self, path: str) -> str:
+        """The name pattern of [paths] protected that covers the path, or ""."""
         return self._protected.find(*self.spellings(path))
 
     def lockfile(self, path: str) -> str:
+        """The pattern of [paths] write_protected, or ""."""
         return self._lockfiles.find(*self.spellings(path))
 
     def host_executed(self, path: str) -> str:
+        """The pattern of [paths] host_executed, or ""; outside the scope nothing is written anyway."""
         return self._host.find(*self.spellings(path)) if self.in_scope(path) else ""
 
     def never_write(self, path: str) -> str:
+        """The pattern of [paths] never_write, or ""."""
         return self._never.find(*dict.fromkeys((*self.spellings(path), path)))
 
     def guard(self, path: str) -> str:
@@ -157,6 +166,7 @@ class Ground:
         return next((own for own in self.guard_paths if inside(own, path)), "")
 
     def sole_copy(self, path: str) -> str:
+        """The pattern of [paths] sole_copies that the file's name matches, or "" (also for build output)."""
         return "" if self.rebuildable(path) else self._sole.find("/" + posixpath.basename(path))
 
     def rebuildable(self, path: str) -> str:

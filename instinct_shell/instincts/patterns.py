@@ -54,20 +54,36 @@ class PathPattern:
 
 
 class PathSet:
-    """Several patterns, asked together. Remembers nothing; order is the profile's."""
+    """Several patterns, asked together. Plain names are looked up, the rest is tried one after the other."""
 
-    __slots__ = ("exceptions", "patterns")
+    __slots__ = ("_folders", "_names", "_rest", "exceptions", "patterns")
 
     def __init__(self, patterns: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self.patterns = tuple(PathPattern(text) for text in patterns)
         self.exceptions = tuple(PathPattern(text) for text in exceptions)
+        plain = [pattern.text for pattern in self.patterns if not pattern.anchored and not any(c in pattern.text for c in "*?[")]
+        self._names = frozenset(text for text in plain if "/" not in text)
+        self._folders = tuple(f"/{text}/" for text in plain if "/" in text)
+        self._rest = tuple(pattern for pattern in self.patterns if pattern.text not in plain)
 
     def find(self, *paths: str) -> str:
         """The first pattern that covers any spelling of a path, or the empty string. An exception must match a spelling to its end."""
-        for pattern in self.patterns:
-            for path in paths:
-                if pattern.covers(path):
-                    return "" if any(exception.is_whole(each) for exception in self.exceptions for each in paths) else pattern.text
+        found = next((hit for path in paths if (hit := self._covering(path))), "")
+        if found and any(exception.is_whole(path) for exception in self.exceptions for path in paths):
+            return ""
+        return found
+
+    def _covering(self, path: str) -> str:
+        names = self._names.intersection(path.split("/"))
+        if names:
+            return min(names)
+        closed = path + "/"
+        for folder in self._folders:
+            if folder in closed:
+                return folder.strip("/")
+        for pattern in self._rest:
+            if pattern.covers(path):
+                return pattern.text
         return ""
 
 

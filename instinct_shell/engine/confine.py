@@ -1,0 +1,103 @@
+"""Confine: from what was judged to the jail that holds it. A plan as a plain value; carrying it out is execution's business.
+
+Least privilege: what the profile lets a command write, less what it was not predicted to write. A protected file that this very command was
+allowed to write (a lockfile by its own manager, a hook after a grant) is left open for this one command; a command that surely only reads gets
+no write rights at all.
+"""
+
+from __future__ import annotations
+
+from ..instincts.ground import CHANGES, Ground, ground_of, inside, path_of
+from ..instincts.reflex.protected_files import MANAGERS
+from ..model.effect import Effect, EffectKind
+from ..model.jailspec import JailLevel, JailSpec
+from ..model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.intent import Intent
+    from ..model.profile import Profile
+    from ..model.situation import Situation
+
+SHELL = "/bin/bash"
+# Programs that read and print, whatever their arguments (those with a writing form are judged by their effects as well).
+READERS = frozenset(
+    "[ [[ : awk basename cat cmp comm cut date df diff dirname du echo egrep expr false fgrep file find fold grep head hexdump id join jq less "
+    "locale ls md5sum nl od paste printf ps pwd readlink realpath rev rg sed seq sha1sum sha256sum sort stat strings tac tail test tr tree true tty "
+    "type uname uniq wc which whoami xxd cd command export set shift read return exit local declare".split()
+)
+_READING = frozenset((EffectKind.FILE_READ, EffectKind.CODE_INLINE))
+
+
+class OnDisk(Value):
+    """What the host found for this profile: existing paths to keep read-only below a writable one, and existing secrets to mask.
+
+    cache: the cache folder of this workspace, "" for none.
+    """
+
+    protected: tuple[str, ...] = ()
+    masked: tuple[str, ...] = ()
+    cache: str = ""
+
+
+def confine(
+    intent: Intent,
+    effects: tuple[Effect, ...],
+    profile: Profile,
+    situation: Situation,
+    *,
+    disk: OnDisk = OnDisk(),  # noqa: B008  # a frozen value
+    programs: tuple[str, ...] | None = None,
+    shell: str = SHELL,
+) -> JailSpec:
+    """The jail for one allowed command. programs: the names of all commands it runs, when all of them are known; None when not."""
+    ground = ground_of(intent, profile, situation)
+    writable = tuple(dict.fromkeys((*ground.writable, *((disk.cache,) if disk.cache else ()))))
+    opened = opened_paths(effects, ground, disk.protected)
+    protected = [path for path in disk.protected if path not in opened]
+    protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]
+    return JailSpec(
+        workspace=ground.workspace,
+        cwd=intent.cwd,
+        writable=writable,
+        protected=tuple(dict.fromkeys(protected)),
+        masked=disk.masked,
+        network="host" if profile.network == "open" else "none",
+        private_tmp=profile.private_tmp,
+        read_only=only_reads(effects, programs),
+        least_level=JailLevel.FULL if profile.full_jail_required else profile.level,
+        limits=profile.limits,
+        env=jail_environment(intent, profile, disk.cache),
+        argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
+    )
+
+
+def opened_paths(effects: tuple[Effect, ...], ground: Ground, protected: tuple[str, ...]) -> frozenset[str]:
+    """The protected paths that this command was judged, and allowed, to write."""
+    named = {path for effect in effects if effect.kind in CHANGES and (path := path_of(effect))}
+    opened = {path for path in protected if path in named}
+    if any(effect.kind is EffectKind.GIT_CONFIG for effect in effects):
+        opened |= {path for path in protected if path.endswith("/.git/config")}
+    managers = {effect.get("manager") or effect.program for effect in effects if effect.kind is EffectKind.PACKAGE_INSTALL}
+    for name, command in MANAGERS.items():
+        if command.partition(" ")[0] in managers:
+            opened |= {path for path in protected if path.endswith("/" + name)}
+    # A folder of protected things (hooks, workflows) is opened by a write below it.
+    opened |= {path for path in protected if any(inside(one, path) for one in named)}
+    return frozenset(opened)
+
+
+def only_reads(effects: tuple[Effect, ...], programs: tuple[str, ...] | None) -> bool:
+    """Whether the command surely changes nothing: every program is a plain reader and every effect a known read."""
+    if not programs or any(program not in READERS for program in programs):
+        return False
+    return all(effect.kind in _READING and not effect.target.dynamic for effect in effects)
+
+
+def jail_environment(intent: Intent, profile: Profile, cache: str) -> tuple[tuple[str, str], ...]:
+    """The variables inside: those the intent carries (already the profile's allow-list), and the tools' caches of this workspace."""
+    pairs = dict(intent.env)
+    if cache:
+        for variable, folder in profile.caches:
+            pairs.setdefault(variable, f"{cache}/{folder}")
+    return tuple(sorted(pairs.items()))
