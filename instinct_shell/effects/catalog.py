@@ -46,7 +46,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "sdiff diff3 colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 base32 basenc gbase64 "
         "xxd iconv uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree "
         "stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate "
-        "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal arch nproc uname uptime free vmstat iostat "
+        "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal nproc uname uptime free vmstat iostat "
         "mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem "
         "lspci lsusb lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop "
         "btop atop glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty "
@@ -64,6 +64,19 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red ex vim vi nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
         "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit amp kate gedit code "
         "code-insiders cursor subl mousepad zed patch gpatch",
+    ),
+    (
+        "wrappers",
+        "nice ionice nohup unbuffer chronic catchsegv fakeroot eatmydata torsocks torify proxychains proxychains4 tsocks arch "
+        "linux32 linux64 i386 x86_64 tini dumb-init caffeinate dbus-run-session xvfb-run rlwrap ccze grc noglob nocorrect winpty "
+        "tsp stdbuf setsid timeout gtimeout chrt taskset numactl setarch prlimit choom cgexec systemd-inhibit systemd-cat "
+        "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid start- "
+        "stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
+        "builtin env genv printenv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec "
+        "setpriv capsh setuidgid watch gwatch viddy hyperfine concurrently mprocs script typescript flock chroot nsenter unshare "
+        "strace ltrace perf valgrind ftraceuftrace heaptrack rr xctrace gprofng kcovsysdig gdb lldb cgdb gdb-multiarch rust-gdb "
+        "rust-lldb systemd-run tmux screen dtach abduco zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv op "
+        "doppler aws-vault infisical chamberteller",
     ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )

@@ -192,7 +192,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         tuple(
             "ls dir vdir eza exa lsd tree stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate "
-            "plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal arch nproc uname uptime free vmstat iostat "
+            "plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal nproc uname uptime free vmstat iostat "
             "mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem lspci lsusb lsmod "
             "lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances pstree pgrep pidof pidstat pmap pwdx "
             "ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu dust duf gdu broot "

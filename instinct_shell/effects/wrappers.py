@@ -1,0 +1,423 @@
+"""Programs that run another program: sudo, env, nice, timeout, watch, script, strace, systemd-run, gdb and many more.
+
+Most are rows of one shape: options, so many operands of their own, then the inner command. The inner command is described like any other.
+"""
+
+from __future__ import annotations
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, literal
+from . import flow, scripts
+from .call import Call, Program, Scene
+from .hijack import hijacks
+from .roles import file_effects
+from .shells import joined_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .call import Describer
+
+
+def _split_assignments(words: tuple[Field, ...]) -> tuple[list[tuple[str, Field]], tuple[Field, ...]]:
+    """Leading NAME=value words, and the rest."""
+    pairs: list[tuple[str, Field]] = []
+    for at, word in enumerate(words):
+        text = word.text if word.text is not None else word.prefix
+        name, equals, value = text.partition("=")
+        if not equals or not name.replace("_", "a").isalnum() or "/" in name:
+            return pairs, words[at:]
+        pairs.append((name, word.replace(values=(value,)) if word.text is not None else word.replace(prefix=value)))
+    return pairs, ()
+
+
+def _with(call: Call, pairs: list[tuple[str, Field]]) -> Call:
+    """The call with more assignments in its environment, so that nested shells see them."""
+    return call.replace(invocation=call.invocation.replace(env=(*call.invocation.env, *pairs))) if pairs else call
+
+
+def inner(skip: int = 0) -> Describer:
+    """A describer for `program [options] OPERAND*skip command...`."""
+
+    def describe(call: Call, scene: Scene) -> Iterator[Effect]:
+        words = call.operands[skip:]
+        if words:
+            yield from scene.nested_argv(words, call, via=call.name)
+
+    return describe
+
+
+def environment(call: Call, scene: Scene) -> Iterator[Effect]:
+    """env: sets variables, then runs; -S splits one word into a command; alone it prints the environment."""
+    words = call.operands
+    text = call.value("-S", "--split-string")
+    if text is not None:
+        if text.text is None:
+            yield scripts.opaque(call, flow.source_of_field(text, scene), text.reason)
+            return
+        import shlex
+
+        try:
+            words = (*(literal(word, call.span) for word in shlex.split(text.text)), *words)
+        except ValueError:
+            yield scripts.opaque(call, "text", "env -S text cannot be split")
+            return
+    pairs, rest = _split_assignments(words)
+    folder = call.value("-C", "--chdir")
+    for name, field in pairs:
+        yield from hijacks(name, field, call.replace(invocation=call.invocation.replace(words=rest)) if rest else call, scene)
+    if rest:
+        yield from scene.nested_argv(rest, _with(call, pairs), via="env", cwd=folder)
+    elif not call.has("-u", "--unset", "-i", "--ignore-environment", "-"):
+        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, "environment"), store="env", prints="1")
+
+
+def print_environment(call: Call, scene: Scene) -> Iterator[Effect]:
+    """printenv without names prints the whole environment; a name that secrets bear prints that one."""
+    names = [field.text or field.prefix for field in call.operands]
+    if not names:
+        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, "environment"), store="env", prints="1")
+    for name in names:
+        if any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL")):
+            yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, name), store="env", prints="1")
+
+
+def privilege(call: Call, scene: Scene) -> Iterator[Effect]:
+    """sudo, doas, pkexec: more rights; the inner command stands beside. -e edits a file, -s and -i start a shell, -l only lists."""
+    if call.has("-l", "--list", "-v", "--validate", "-k", "-K", "--reset-timestamp", "-V") and not call.operands:
+        return
+    yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.NAME, call.name), tool=call.name)
+    pairs, rest = _split_assignments(call.operands)
+    for name, field in pairs:
+        yield from hijacks(name, field, call, scene)
+    folder = call.value("-D", "--chdir")
+    if call.has("-e", "--edit") or call.name == "sudoedit":
+        for field in rest:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
+    elif call.has("-s", "-i", "--shell", "--login"):
+        if rest:
+            yield from joined_text(call, scene, rest, via=f"{call.name} -s")
+        else:
+            yield from scripts.run_stdin(call, scene, via=f"{call.name} -s")
+    elif rest:
+        yield from scene.nested_argv(rest, _with(call, pairs), via=call.name, cwd=folder)
+
+
+def switch_user(call: Call, scene: Scene) -> Iterator[Effect]:
+    """su, runuser, sg, newgrp: another user; -c is shell text, runuser -u runs an argument vector."""
+    yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.NAME, call.name), tool=call.name)
+    text = call.value("-c", "--command", "--session-command")
+    if text is None and call.name == "sg" and len(call.operands) > 1:
+        text = call.operands[1]
+    if text is not None:
+        yield from scripts.run_text(call, scene, text, via=f"{call.name} -c")
+    elif call.name == "runuser" and call.has("-u", "--user"):
+        yield from scene.nested_argv(call.operands, call, via="runuser") if call.operands else ()
+    else:
+        yield from scripts.run_stdin(call, scene, via=call.name)
+
+
+def user_command(call: Call, scene: Scene) -> Iterator[Effect]:
+    """gosu, su-exec, setpriv, chpst, capsh: another user or other rights, then a command."""
+    yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.NAME, call.name), tool=call.name)
+    words = call.operands[1:] if call.name in ("gosu", "su-exec", "setuidgid") else call.operands
+    if words:
+        yield from scene.nested_argv(words, call, via=call.name)
+
+
+def shell_text(skip: int = 0) -> Describer:
+    """A describer for programs that join their operands and hand them to a shell: watch, entr -s, hyperfine."""
+
+    def describe(call: Call, scene: Scene) -> Iterator[Effect]:
+        if call.has("-x", "--exec") and call.name == "watch":
+            yield from scene.nested_argv(call.operands, call, via="watch") if call.operands else ()
+            return
+        yield from joined_text(call, scene, call.operands[skip:], via=call.name)
+
+    return describe
+
+
+def each_text(call: Call, scene: Scene) -> Iterator[Effect]:
+    """hyperfine, concurrently: every operand is a shell text of its own."""
+    for field in (*call.operands, *(field for option, field in call.values if option in ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup", "--conclude"))):
+        yield from scripts.run_text(call, scene, field, via=call.name)
+
+
+def script_session(call: Call, scene: Scene) -> Iterator[Effect]:
+    """script: records a session; -c runs text; the operand is the log that is written."""
+    text = call.value("-c", "--command")
+    for field in call.operands[:1]:
+        yield from file_effects(call, scene, EffectKind.FILE_APPEND if call.has("-a", "--append") else EffectKind.FILE_WRITE, field)
+    for option in ("-O", "--log-out", "-B", "--log-io", "-I", "--log-in", "-T", "--log-timing"):
+        log = call.value(option)
+        if log is not None:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, log)
+    if text is not None:
+        yield from scripts.run_text(call, scene, text, via="script -c")
+    elif len(call.operands) > 1:  # the BSD form: script file command
+        yield from scene.nested_argv(call.operands[1:], call, via="script")
+    else:
+        yield from scripts.run_stdin(call, scene, via="script")
+
+
+def flock(call: Call, scene: Scene) -> Iterator[Effect]:
+    """flock: a lock file (or a descriptor), then a command or -c text."""
+    text = call.value("-c", "--command")
+    words = call.operands
+    if words and not (words[0].text or "x").isdigit():
+        yield from file_effects(call, scene, EffectKind.FILE_CREATE, words[0], lock="1")
+    if len(words) > 2 and words[1].text in ("-c", "--command"):
+        text = words[2]
+    if text is not None:
+        yield from scripts.run_text(call, scene, text, via="flock -c")
+    elif len(words) > 1:
+        yield from scene.nested_argv(words[1:], call, via="flock")
+
+
+def change_root(call: Call, scene: Scene) -> Iterator[Effect]:
+    """chroot, nsenter, unshare: another root or other namespaces; inside, a command or a shell."""
+    if call.name != "unshare":
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.NAME, call.name), tool=call.name)
+    words = call.operands[1:] if call.name == "chroot" else call.operands
+    if words:
+        yield from scene.nested_argv(words, call, via=call.name)
+    else:
+        yield from scripts.run_stdin(call, scene, via=call.name)
+
+
+def tracer(call: Call, scene: Scene) -> Iterator[Effect]:
+    """strace, ltrace, perf, valgrind, time: a command under observation; -o writes."""
+    words = call.operands
+    if call.name == "perf":
+        words = words[1:] if words and words[0].text in ("stat", "record", "trace", "bench", "mem", "lock", "sched", "top") else ()
+    if call.has("-p", "--attach") and not words:
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.PROCESS, _text(call.value("-p"))), attaches="1")
+    if words:
+        yield from scene.nested_argv(words, call, via=call.name)
+
+
+def _text(field: Field | None) -> str:
+    return "" if field is None else field.text or field.prefix
+
+
+def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
+    """gdb, lldb: -ex commands may run a shell or code; --args runs the program."""
+    for option, field in call.values:
+        if option in ("-ex", "-eval-command", "--eval-command", "-iex", "-o", "--one-line", "-O"):
+            text = (field.text if field.text is not None else field.prefix).strip()
+            verb, _, rest = text.partition(" ")
+            if verb in ("shell", "!", "make") or text.startswith("!") or text.startswith("platform shell"):
+                yield from scene.nested_shell(text.lstrip("!") if text.startswith("!") else rest.removeprefix("shell "), call, via=f"{call.name} {option}")
+            elif verb in ("python", "py", "pi", "python-interactive", "script", "source", "call", "print", "expression") and ("system(" in text or verb not in ("print", "call")):
+                yield scripts.opaque(call, "text", f"{call.name} runs code", language=verb)
+        elif option in ("-x", "--command", "-command", "-s", "--source"):
+            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="gdb")
+    if call.has("--args", "-args") and call.operands:
+        yield from scene.nested_argv(call.operands, call, via=f"{call.name} --args")
+    elif call.operands:
+        for field in call.operands[:1]:
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+
+
+def transient_unit(call: Call, scene: Scene) -> Iterator[Effect]:
+    """systemd-run: the command runs as a unit, outside of whatever holds the caller (`detached`)."""
+    yield call.effect(EffectKind.SYSTEM_SERVICE, Target(TargetKind.OBJECT, _text(call.value("--unit", "-u"))), action="run", tool="systemd-run", detached="1")
+    if call.operands:
+        yield from scene.nested_argv(call.operands, call, via="systemd-run")
+
+
+def multiplexer(call: Call, scene: Scene) -> Iterator[Effect]:
+    """tmux, screen: a command in a session that stays; send-keys types into one."""
+    words = call.argv
+    texts = [word.text or "" for word in words]
+    if call.name in ("screen", "dtach", "abduco"):
+        at = next((i for i, text in enumerate(texts) if text and text[0] != "-" and (i == 0 or texts[i - 1] not in ("-S", "-t", "-T", "-c", "-h", "-e", "-s", "-L", "-A", "-p"))), None)
+        if "-X" in texts:
+            at = texts.index("-X") + 1
+            if texts[at : at + 1] == ["stuff"] and at + 1 < len(words):
+                yield from scripts.run_text(call, scene, words[at + 1], via="screen stuff")
+            return
+        if at is not None:
+            yield from scene.nested_argv(words[at:], call, via=call.name)
+        return
+    verbs = ("new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "respawn-window", "run-shell", "run", "if-shell", "pipe-pane", "display-popup", "popup")
+    at = next((i for i, text in enumerate(texts) if text in (*verbs, "send-keys", "send", "kill-server")), None)
+    if at is None:
+        return
+    if texts[at] == "kill-server":
+        yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, "tmux"), by="name")
+        return
+    rest, skip = [], False
+    for word in words[at + 1 :]:
+        text = word.text or word.prefix
+        if skip:
+            skip = False
+        elif text.startswith("-") and not rest:
+            skip = text[-1:] in "stncexyFlpSw" and len(text) == 2 and text not in ("-d", "-P", "-A", "-D", "-E", "-l", "-b", "-K", "-R", "-M", "-H")
+        else:
+            rest.append(word)
+    if texts[at] in ("send-keys", "send"):
+        rest = [word for word in rest if (word.text or "") not in ("Enter", "C-m", "C-c", "C-d", "Escape", "KPEnter")]
+    if rest:
+        yield from joined_text(call, scene, tuple(rest), via=f"tmux {texts[at]}")
+
+
+def at_time(call: Call, scene: Scene) -> Iterator[Effect]:
+    """at, batch: shell text on stdin or in -f runs later, outside of whatever holds the caller."""
+    if call.name == "atq" or call.has("-l", "-c", "-V"):
+        return
+    if call.name == "atrm" or call.has("-d", "-r"):
+        yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, _text(call.operands[0] if call.operands else None)), action="remove", tool=call.name)
+        return
+    yield call.effect(EffectKind.SYSTEM_SCHEDULE, action="add", tool=call.name, detached="1")
+    file = call.value("-f")
+    if file is not None:
+        yield from scripts.script_file(call, scene, file)
+    else:
+        yield from scripts.run_stdin(call, scene, via=call.name)
+
+
+def lookup(call: Call, scene: Scene) -> Iterator[Effect]:
+    """command, builtin: run the rest; `command -v` only looks it up."""
+    if call.has("-v", "-V") and call.name == "command":
+        return
+    if call.operands:
+        yield from scene.nested_argv(call.operands, call, via=call.name)
+
+
+def secrets_into(call: Call, scene: Scene) -> Iterator[Effect]:
+    """Secret managers that run a command with secrets in its environment (op run, doppler run, dotenv, aws-vault exec): the command counts."""
+    words = list(call.operands)
+    texts = [word.text for word in words]
+    for option in ("-f", "-e", "--env-file", "--file", "-p", "--path"):
+        file = call.value(option)
+        if file is not None and call.name in ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op"):
+            yield from file_effects(call, scene, EffectKind.FILE_READ, file)
+    if texts[:1] and texts[0] in ("run", "exec"):
+        words = words[1:]
+        if call.name == "aws-vault":
+            words = words[1:]
+        if words and words[0].text == "--":
+            words = words[1:]
+    elif call.name == "envdir" and words:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, words[0], recursive="1")
+        words = words[1:]
+    elif call.name in ("op", "doppler", "aws-vault", "infisical"):
+        return
+    if words and words[0].text == "--":
+        words = words[1:]
+    pairs, rest = _split_assignments(tuple(words))
+    if rest:
+        yield from scene.nested_argv(rest, _with(call, pairs), via=call.name)
+
+
+def _rows() -> Iterator[Program]:
+    """Rows of the plain shape: (names, options, operands of their own, summary)."""
+    plain: tuple[tuple[str, str, int, str], ...] = (
+        ("nice", "-n --adjustment", 0, "runs a command with another priority"),
+        ("ionice", "-c -n -p -P -u --class --classdata", 0, "runs a command with another I/O priority"),
+        ("nohup unbuffer chronic catchsegv fakeroot eatmydata torsocks torify proxychains proxychains4 tsocks arch linux32 linux64 i386 x86_64 tini dumb-init "
+         "caffeinate dbus-run-session xvfb-run rlwrap ccze grc noglob nocorrect winpty tsp", "-w -o -e -n -s -a -f -t -l -p -b", 0, "runs a command"),
+        ("stdbuf", "-i -o -e --input --output --error", 0, "runs a command with other buffering"),
+        ("setsid", "", 0, "runs a command in a new session"),
+        ("timeout gtimeout", "-k -s --kill-after --signal", 1, "runs a command for a limited time"),
+        ("chrt", "-T -P -D --sched-runtime --sched-period --sched-deadline", 1, "runs a command with another scheduler"),
+        ("taskset", "", 1, "runs a command on some CPUs"),
+        ("numactl", "-N -m -i -C -p -l= --cpunodebind --membind --interleave --physcpubind --preferred", 0, "runs a command on some memory nodes"),
+        ("setarch", "", 1, "runs a command under another personality"),
+        ("prlimit", "-p --pid -n= -u= -v= --nofile= --nproc= --as= -o --output", 0, "runs a command with other limits"),
+        ("choom", "-n -p --adjust --pid", 0, "runs a command with another out-of-memory score"),
+        ("cgexec", "-g", 0, "runs a command in a control group"),
+        ("systemd-inhibit", "--what --who --why --mode", 0, "runs a command while sleep is inhibited"),
+        ("systemd-cat", "-t -p --identifier --priority --stderr-priority", 0, "runs a command with its output in the journal"),
+        ("faketime libfaketime", "-f", 1, "runs a command at another time"),
+        ("ssh-agent", "-a -E -P -t", 0, "runs a command with an agent"),
+        ("wine wine64 mono box64 qemu-x86_64 qemu-aarch64", "", 0, "runs a foreign program"),
+        ("runit chpst softlimit envuidgid", "-u -U -b -e -n -l -L -m -d -o -p -f -c -a -r -s -t", 0, "runs a command with other limits"),
+        ("start-stop-daemon daemonize", "-p -n -x -a -u -c -d -e -o -l -g -N -P -I -r -k --pidfile --name --exec --startas --user --chuid --chdir --nicelevel", 0, "runs a command as a daemon"),
+        ("entr", "-s=", 0, "runs a command when files change"),
+        ("cross-env", "", 0, "sets variables, then runs a command"),
+        ("time", "-f -o --format --output", 0, "times a command"),
+        ("gtime", "-f -o --format --output", 0, "times a command"),
+        ("proot fakechroot schroot", "-r -b -w -m -c -u -d --rootfs --bind --cwd --chroot --user --directory", 0, "runs a command under another root"),
+        ("firejail bwrap sandbox-exec", "--bind --ro-bind --dev-bind --tmpfs --proc --dev --chdir --setenv --symlink --dir --hostname --uid --gid --seccomp --profile= -f -p -n -D", 0, "runs a command in a sandbox"),
+    )  # fmt: skip
+    for names, options, skip, summary in plain:
+        roles = (("-o", "write"), ("--output", "write")) if names in ("time", "gtime") else ()
+        yield Program(tuple(names.split()), options=options, option_roles=roles, style="stop", describe=inner(skip), summary=summary)
+
+
+PROGRAMS: tuple[Program, ...] = (
+    *_rows(),
+    Program(("exec",), options="-a", style="stop nohelp", describe=inner(0), summary="replaces the shell by a command"),
+    Program(("command", "builtin"), style="stop nohelp", describe=lookup, summary="runs a command without functions; -v looks it up"),
+    Program(
+        ("env", "genv"),
+        options="-u -C -S -P --unset --chdir --split-string --block-signal= --default-signal= --ignore-signal= -a --argv0",
+        longs="--ignore-environment --null --debug",
+        style="stop",
+        describe=environment,
+        summary="sets variables, then runs a command; alone it prints the environment",
+    ),
+    Program(("printenv",), describe=print_environment, summary="prints variables"),
+    Program(
+        ("sudo", "sudoedit", "sudo-rs"),
+        options="-u -g -C -D -h -p -r -R -t -T -U --user --group --close-from --chdir --host --prompt --role --chroot --type --command-timeout --other-user --preserve-env=",
+        longs="--login --shell --edit --list --validate --non-interactive --reset-timestamp --remove-timestamp --background --stdin --askpass --set-home",
+        style="stop",
+        describe=privilege,
+        summary="runs a command as another user",
+    ),
+    Program(("doas", "pkexec", "run0", "please", "gksudo", "kdesudo"), options="-u -C --user -a", style="stop", describe=privilege, summary="runs a command as another user"),
+    Program(("su", "runuser", "sg", "newgrp"), options="-c -g -G -s -u -w --command --group --supp-group --shell --user --session-command --whitelist-environment", describe=switch_user, summary="a shell or command as another user"),
+    Program(
+        ("gosu", "su-exec", "setpriv", "capsh", "setuidgid"),
+        options="--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile",
+        style="stop",
+        describe=user_command,
+        summary="a command as another user or with other rights",
+    ),
+    Program(("watch", "gwatch", "viddy"), options="-n -q --interval --equexit -s --shotsdir", style="stop", describe=shell_text(), summary="runs a shell command again and again"),
+    Program(("hyperfine", "concurrently", "mprocs"), options="-p -s -c -w -r -m -M -n -i= --prepare --setup --cleanup --conclude --warmup --runs --export-json --export-markdown --export-csv --names --shell -S -L --parameter-list -P -N=", option_roles=(("--export-json", "write"), ("--export-markdown", "write"), ("--export-csv", "write")), describe=each_text, summary="runs shell commands and times or joins them"),
+    Program(("script", "typescript"), options="-c -E -I -O -B -T -m -o -t= --command --echo --log-in --log-out --log-io --log-timing --logging-format --output-limit", longs="--append --flush --force --quiet --return", style="", describe=script_session, summary="records a terminal session; -c runs text"),
+    Program(("flock",), options="-c -E -w --command --conflict-exit-code --timeout --wait", style="stop", describe=flock, summary="runs a command under a lock"),
+    Program(
+        ("chroot", "nsenter", "unshare"),
+        options="-t -S -G -r= -w= -m= -u= -i= -n= -p= -C= -U= -T= -R --target --setuid --setgid --root --wd --userspec --groups --propagation --map-user --map-group --setgroups",
+        style="stop",
+        describe=change_root,
+        summary="a command under another root or in other namespaces",
+    ),
+    Program(
+        ("strace", "ltrace", "perf", "valgrind", "ftrace""uftrace", "heaptrack", "rr", "xctrace", "gprofng", "kcov""sysdig"),
+        options="-a -b -e -E -I -o -O -p -P -s -S -u -U -X -F -l -n -D= --output --attach --expr --trace --string-limit --user --env --tool --log-file --event -r -C -g= -t --call-graph --delay --repeat",
+        option_roles=(("-o", "write"), ("--output", "write"), ("--log-file", "write")),
+        style="stop",
+        describe=tracer,
+        summary="watches a command while it runs",
+    ),
+    Program(
+        ("gdb", "lldb", "cgdb", "gdb-multiarch", "rust-gdb", "rust-lldb"),
+        options="-ex -iex -eval-command --eval-command -x -command --command -p -pid -d -cd -s -o -O -S -K -n --one-line --source --attach-pid --name",
+        style="single",
+        describe=debugger,
+        summary="a debugger; -ex and -o run commands",
+    ),
+    Program(
+        ("systemd-run",),
+        options="-u -p -H -M -d= -E -G= --unit --property --slice --uid --gid --nice --working-directory --setenv --description --service-type --on-active --on-boot --on-calendar --timer-property --host --machine --path-property --socket-property",
+        style="stop",
+        describe=transient_unit,
+        summary="runs a command as a systemd unit, outside the caller",
+    ),
+    Program(("tmux", "screen", "dtach", "abduco", "zellij"), style="raw", describe=multiplexer, summary="sessions that stay; commands run in them"),
+    Program(("at", "batch", "atq", "atrm"), options="-f -q -t", describe=at_time, summary="runs shell text later"),
+    Program(
+        ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op", "doppler", "aws-vault", "infisical", "chamber""teller"),
+        options="-f -e -p --env-file --file --path -c --config --project --env",
+        style="stop",
+        describe=secrets_into,
+        summary="runs a command with secrets or settings in its environment",
+    ),
+)
