@@ -56,7 +56,7 @@ class PathPattern:
 class PathSet:
     """Several patterns, asked together. Plain names are looked up, the rest is tried one after the other."""
 
-    __slots__ = ("_folders", "_names", "_rest", "exceptions", "patterns")
+    __slots__ = ("_ends", "_folders", "_holds", "_names", "_rest", "exceptions", "patterns")
 
     def __init__(self, patterns: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self.patterns = tuple(PathPattern(text) for text in patterns)
@@ -64,7 +64,11 @@ class PathSet:
         plain = [pattern.text for pattern in self.patterns if not pattern.anchored and not any(c in pattern.text for c in "*?[")]
         self._names = frozenset(text for text in plain if "/" not in text)
         self._folders = tuple(f"/{text}/" for text in plain if "/" in text)
-        self._rest = tuple(pattern for pattern in self.patterns if pattern.text not in plain)
+        odd = [pattern for pattern in self.patterns if pattern.text not in plain]
+        self._ends = tuple(pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 2 and not pattern.pieces[0] and pattern.pieces[1])
+        self._holds = tuple(pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 3 and not pattern.pieces[0] and not pattern.pieces[2])
+        simple = {f"*{text}" for text in self._ends} | {f"*{text}*" for text in self._holds}
+        self._rest = tuple(pattern for pattern in odd if pattern.text not in simple)
 
     def find(self, *paths: str) -> str:
         """The first pattern that covers any spelling of a path, or the empty string. An exception must match a spelling to its end."""
@@ -81,10 +85,15 @@ class PathSet:
         for folder in self._folders:
             if folder in closed:
                 return folder.strip("/")
-        for pattern in self._rest:
-            if pattern.covers(path):
-                return pattern.text
-        return ""
+        for core in self._holds:
+            if core in path:
+                return f"*{core}*"
+        if path.endswith(self._ends):
+            return next(f"*{end}" for end in self._ends if path.endswith(end))
+        for end in self._ends:
+            if end + "/" in path:
+                return f"*{end}"
+        return next((pattern.text for pattern in self._rest if pattern.covers(path)), "")
 
 
 def matches(pattern: str, text: str) -> bool:
