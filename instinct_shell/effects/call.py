@@ -80,7 +80,7 @@ class Call(Value):
         return found
 
     def effect(
-        self, kind: EffectKind, target: Target | None = None, *, certainty: Certainty | None = None, span: Span | None = None, **attributes: str
+        self, kind: EffectKind, target: Target | None = None, /, *, certainty: Certainty | None = None, span: Span | None = None, **attributes: str
     ) -> Effect:
         """An effect of this call; attributes with empty values are dropped."""
         from ..model.effect import NOTHING

@@ -78,6 +78,10 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "rust-lldb systemd-run tmux screen dtach abduco zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv op "
         "doppler aws-vault infisical chamberteller",
     ),
+    (
+        "git",
+        "git hub yadm",
+    ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )
 

@@ -1,0 +1,95 @@
+"""git configuration: keys whose value git runs, keys that switch hooks off, and plain keys; on the command line and in files."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, literal
+from . import flow, scripts
+from .call import Call, Scene
+from .roles import file_effects
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+# Keys (lower case, globs) whose value git hands to a shell.
+RUN_KEYS = (
+    "core.sshcommand", "core.editor", "core.pager", "core.fsmonitor", "core.gitproxy", "core.askpass", "sequence.editor", "diff.external", "pager.*",
+    "credential.helper", "credential.*.helper", "gpg.program", "gpg.*.program", "filter.*.clean", "filter.*.smudge", "filter.*.process", "diff.*.command",
+    "diff.*.textconv", "merge.*.driver", "mergetool.*.cmd", "difftool.*.cmd", "mergetool.*.path", "difftool.*.path", "uploadpack.packobjectshook",
+    "interactive.difffilter", "browser.*.cmd", "man.*.cmd", "sendemail.smtpserver", "sendemail.tocmd", "sendemail.cccmd", "trailer.*.command", "trailer.*.cmd",
+    "tar.*.command", "remote.*.uploadpack", "remote.*.receivepack", "remote.*.vcs", "submodule.*.update", "guitool.*.cmd", "receive.procreceiverefs",
+)  # fmt: skip
+# Keys that decide which code runs later, or which checks are left out.
+SENSITIVE_KEYS = (
+    "core.hookspath", "core.fsmonitor", "core.worktree", "core.attributesfile", "core.excludesfile", "init.templatedir", "include.path", "includeif.*",
+    "commit.gpgsign", "tag.gpgsign", "protocol.*", "url.*", "http.proxy", "http.*.proxy", "http.sslverify", "http.*.sslverify", "safe.directory", "alias.*",
+    "receive.denynonfastforwards", "receive.denydeletes", "transfer.fsckobjects", "clean.requireforce", "push.default-force",
+)  # fmt: skip
+
+
+def matches(key: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a lower-case key is one of these."""
+    return any(fnmatchcase(key, pattern) for pattern in patterns)
+
+
+def is_command(key: str, text: str) -> bool:
+    """Whether git would run this value of a run key: booleans, names of built-in helpers and empty values are none."""
+    if text.lower() in ("", "true", "false", "cat", "less", "yes", "no", "0", "1", "always", "never"):
+        return False
+    if key.endswith(".helper"):
+        return text.startswith(("!", "/")) or "/" in text
+    return not key.endswith(".update") or text.startswith("!")
+
+
+def command_line_config(key: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """`git -c key=value`: the value of a run key is followed as shell text; keys that leave checks out are named."""
+    if matches(key, RUN_KEYS):
+        if value.text is None:
+            yield scripts.opaque(call, flow.source_of_field(value, scene), value.reason, language="git")
+        elif is_command(key, value.text):
+            yield from scene.nested_shell(value.text.lstrip("!"), call, via=f"git -c {key}")
+    if key == "core.hookspath":
+        text = value.text if value.text is not None else value.prefix
+        skip = text in ("", "/dev/null") or value.text is None
+        yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.PATH, text), skip="1" if skip else "", key=key, value=text)
+    elif matches(key, SENSITIVE_KEYS) and not key.startswith("alias."):
+        yield setting(call, key, value, "command")
+
+
+def setting(call: Call, key: str, value: Field, scope: str, **attributes: str) -> Effect:
+    """The effect of one key getting one value."""
+    text = value.text if value.text is not None else value.prefix
+    return call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, key), key=key, value=text[:200] or "(empty)", scope=scope, **attributes)
+
+
+_READS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool")
+_VERBS = frozenset("get set list unset edit rename-section remove-section get-color".split())
+
+
+def config(call: Call, scene: Scene) -> Iterator[Effect]:
+    """`git config`: reading is nothing; setting names the key, the value and the scope."""
+    words = list(call.operands)
+    verb = words[0].text if words and words[0].text in _VERBS else ""
+    if verb:
+        words.pop(0)
+    if call.has(*_READS) or verb in ("get", "list", "get-color"):
+        return
+    scope = "global" if call.has("--global") else "system" if call.has("--system") else "local"
+    file = call.value("-f", "--file")
+    if file is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, file, in_place="1")
+        scope = "file"
+    if call.has("-e", "--edit") or verb == "edit":
+        yield call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, ""), key="", scope=scope, edit="1")
+        return
+    removes = call.has("--unset", "--unset-all", "--remove-section", "--rename-section") or verb in ("unset", "rename-section", "remove-section")
+    if not words or (len(words) == 1 and not removes and verb != "set"):
+        return
+    key = (words[0].text if words[0].text is not None else words[0].prefix).lower()
+    value = words[1] if len(words) > 1 and not removes else literal("")
+    yield setting(call, key, value, scope, unset="1" if removes else "")
+    if key == "core.hookspath":
+        yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.PATH, value.text or value.prefix), key=key, scope=scope)
