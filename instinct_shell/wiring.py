@@ -128,6 +128,13 @@ class Guard:
         self._extra: tuple[Instinct, ...] = ()
         self._pipeline: Pipeline | None = None
 
+    def register(self, instinct: object) -> None:
+        """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
+        from .execution.registered import adapt
+
+        self._extra = (*self._extra, adapt(instinct))
+        self._pipeline = None
+
     # ------------------------------------------------------------ intents
 
     def shell_intent(self, text: str, *, door: str, argv0: str = "bash", positional: tuple[str, ...] = ()) -> Intent:
@@ -246,9 +253,11 @@ class Guard:
 
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
-        from .engine.confine import confine
+        from .engine.confine import confine, program_names
+        from .execution.protect import on_disk
 
-        spec = confine(judgement.intent, judgement.effects, self.profile, judgement.situation)
+        disk = on_disk(self.profile, judgement.situation)
+        spec = confine(judgement.intent, judgement.effects, self.profile, judgement.situation, disk=disk, programs=program_names(judgement))
         level = JailLevel(judgement.situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(judgement.situation.guard_paths, spec.writable)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..model.intent import Intent
     from ..model.profile import Profile
     from ..model.situation import Situation
+    from .judgement import Judgement
 
 SHELL = "/bin/bash"
 # Programs that read and print, whatever their arguments (those with a writing form are judged by their effects as well).
@@ -70,6 +71,22 @@ def confine(
         env=jail_environment(intent, profile, disk.cache),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
     )
+
+
+def program_names(judgement: Judgement) -> tuple[str, ...] | None:
+    """The names of all commands that the text runs; None when one of them is not known, or something could not be read."""
+    evaluation = judgement.evaluation
+    if evaluation is None or evaluation.opaque or evaluation.notes:
+        return None
+    names = []
+    for invocation in evaluation.invocations:
+        if not invocation.words:
+            continue
+        name = invocation.words[0].text
+        if name is None or "/" in name or name in evaluation.functions or invocation.env or invocation.assignments:
+            return None
+        names.append(name)
+    return tuple(names)
 
 
 def opened_paths(effects: tuple[Effect, ...], ground: Ground, protected: tuple[str, ...]) -> frozenset[str]:
