@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
+    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Parser, Undo
     from .model.profile import Profile
     from .model.record import Hold
     from .model.situation import Situation
@@ -41,7 +41,7 @@ class Pipeline:
     """The steps, with the ports they need. Ports that only a run needs come as functions, so that a check never opens them."""
 
     __slots__ = (
-        "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer", "_parser", "_profile",
+        "_announce", "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_parser", "_profile",
         "_situation", "_undo",
     )  # fmt: skip
 
@@ -61,8 +61,8 @@ class Pipeline:
         confine: Callable[[Judgement], JailSpec] | None = None,
         jail: Callable[[], Jail] | None = None,
         undo: Callable[[], Undo] | None = None,
-        observer: Callable[[], Observer] | None = None,
         near_misses: Callable[[], NearMissLog] | None = None,
+        announce: Callable[[str], None] | None = None,
     ) -> None:
         self._profile = profile
         self._parser = parser
@@ -77,8 +77,8 @@ class Pipeline:
         self._confine = confine
         self._jail = jail
         self._undo = undo
-        self._observer = observer
         self._near_misses = near_misses
+        self._announce = announce or (lambda _: None)
 
     # ------------------------------------------------------------ judging
 
@@ -165,7 +165,8 @@ class Pipeline:
         hold = self._reserve(judgement)
         try:
             undo = self._undo().snapshot(judgement.run, judgement.effects, judgement.situation.workspace) if self._undo else None
-            before = self._observer().before(judgement.effects, spec) if self._observer else None
+            for note in undo.notes if undo else ():
+                self._announce(f"no undo: {note}")
             self._write(RecordKind.STARTED, judgement, records.started(spec, hold, undo), durable=self._durable(judgement))
             result = jail.run(spec)
         except InstinctError as error:
@@ -173,10 +174,9 @@ class Pipeline:
             self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
             raise
         self._settle(hold, spent=result.started)
-        changes = self._observer().after(before, result) if self._observer and before is not None else None
         note = ""
         try:
-            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold), durable=False)
+            self._write(RecordKind.FINISHED, judgement, records.finished(result, hold), durable=False)
         except InstinctError as error:
             # The command has run and its status is its own; the trail says "outcome unknown", and so do we.
             note = f"the command ran, but its outcome could not be recorded: {error.message}"

@@ -9,7 +9,7 @@ import os
 import time
 
 from .errors import GuardExposedError, IntentError, UsageError
-from .execution.host import Person, ancestors, guard_paths, visible_environment
+from .execution.host import Person, ancestors, guard_paths, pinned_bash, visible_environment
 from .execution.workspace import choose_workspace
 from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
@@ -18,13 +18,14 @@ from .model.situation import Situation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from .engine.confine import OnDisk
     from .engine.judgement import Judgement, Outcome
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog
+    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Undo
     from .model.profile import Profile
     from .pipeline import Pipeline
     from .storage.audit import AuditTrail
@@ -126,6 +127,7 @@ class Guard:
         self._runs = runs
         self._dedicated = dedicated
         self._extra: tuple[Instinct, ...] = ()
+        self.announce: Callable[[str], None] = _nobody_listens
         self._pipeline: Pipeline | None = None
 
     def register(self, instinct: object) -> None:
@@ -213,7 +215,9 @@ class Guard:
                 ledger=self._ledger,
                 confine=self.confine,
                 jail=self._jail,
+                undo=self._undo,
                 near_misses=self._near_misses,
+                announce=self.announce,
             )
         return self._pipeline
 
@@ -254,15 +258,34 @@ class Guard:
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from .engine.confine import confine, program_names
-        from .execution.protect import on_disk
 
-        disk = on_disk(self.profile, judgement.situation)
-        spec = confine(judgement.intent, judgement.effects, self.profile, judgement.situation, disk=disk, programs=program_names(judgement))
-        level = JailLevel(judgement.situation.jail_level)
+        situation = judgement.situation
+        programs = program_names(judgement)
+        shell = pinned_bash()
+        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=self._disk(situation), programs=programs, shell=shell)
+        level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
-            refuse_exposed(judgement.situation.guard_paths, spec.writable)
+            refuse_exposed(situation.guard_paths, spec.writable)
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
         return spec.replace(least_level=level) if level is JailLevel.FULL else spec
+
+    def _disk(self, situation: Situation) -> OnDisk:
+        """What is there to protect and to mask, for the home that commands see and for the account's own."""
+        from .execution.host import cache_folder
+        from .execution.protect import on_disk
+
+        cache = cache_folder(self.person, self.workspace) if self.profile.caches else ""
+        found = on_disk(self.profile, situation, cache=cache)
+        for home in self.person.homes:
+            if home != situation.home:
+                masked = on_disk(self.profile, situation.replace(home=home), cache=cache).masked
+                found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
+        return found
+
+    def _undo(self) -> Undo:
+        from .execution.undo import Undo
+
+        return Undo(self.state, rebuilt=self.profile.build_output)
 
     def _jail(self) -> Jail:
         from .execution.launcher import Launcher
@@ -287,6 +310,10 @@ class Guard:
         level = str(probe().level)
         keep_line(path, f"{boot} {level}")
         return level
+
+
+def _nobody_listens(_: str) -> None:
+    """A program that uses the Python API reads the outcome instead."""
 
 
 def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:

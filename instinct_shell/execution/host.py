@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import sys
 
+from ..errors import JailError
+from ..model.digest import text_digest
+from ..model.refusal import explain
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,3 +87,22 @@ def ancestors() -> tuple[int, ...]:
         except (OSError, ValueError, IndexError):
             break
     return tuple(found)
+
+
+def pinned_bash() -> str:
+    """The shell that runs what was judged: the system's own bash, never one that PATH or the workspace offers. Raises JailError."""
+    for path in ("/bin/bash", "/usr/bin/bash", "/usr/local/bin/bash", "/run/current-system/sw/bin/bash"):
+        if os.access(path, os.X_OK):
+            return path
+    raise JailError("no bash on this machine; nothing ran", hint="install bash; commands are judged as bash reads them")
+
+
+def cache_folder(person: Person, workspace: str) -> str:
+    """The folder where tools keep their caches for this workspace, made when it is missing. Raises StorageError."""
+    top = os.path.join(person.home, ".cache", "instinct-shell")
+    path = os.path.join(top, text_digest(workspace)[:16])
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+    except OSError as error:
+        raise explain(error, path) from error
+    return path

@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
 def options_from(arguments: list[str]) -> ExecOptions:
     """Read the command line. Raises UsageError, which runs nothing."""
     found: dict[str, str] = {}
-    flags = set()
+    flags: set[str] = set()
     rest = list(arguments)
     while rest and rest[0].startswith("-") and rest[0] != "-":
         word = rest.pop(0)
@@ -126,6 +126,7 @@ def _run(options: ExecOptions) -> int:
         runs=not options.dry_run,
         dedicated=True,
     )
+    guard.announce = tell
     intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
     outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
     _report(outcome, options)
@@ -158,8 +159,8 @@ def _report(outcome: Outcome, options: ExecOptions) -> None:
 
         line = json.dumps(outcome_object(outcome)) + "\n"
         if options.report_fd >= 0:
-            with open(options.report_fd, "w", encoding="utf-8", closefd=True) as stream:
-                stream.write(line)
+            with open(options.report_fd, "w", encoding="utf-8") as report:
+                report.write(line)
         if options.json:
             stream = sys.stdout if options.dry_run else sys.stderr
             stream.write(line)

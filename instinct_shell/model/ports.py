@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from ..shell.syntax import Parsed
+from .effect import Effect
 from .fact import Answer, Question
 from .jailspec import JailSpec, RunResult
 from .profile import Profile
@@ -62,6 +63,19 @@ class GrantStore(Protocol):
     def consume(self, grant_id: str) -> bool: ...
 
     def request(self, intent_digest: str, summary: str, now: float) -> str: ...
+
+
+class UndoReport(Protocol):
+    """What was kept before a run, and in `notes` what will not be given back."""
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+class Undo(Protocol):
+    """Keeps what the effects of a run would destroy. Raises StorageError; then nothing runs."""
+
+    def snapshot(self, run: str, effects: Sequence[Effect], workspace: str) -> UndoReport: ...
 
 
 class NearMissLog(Protocol):
