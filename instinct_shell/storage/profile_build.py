@@ -7,14 +7,13 @@ from ..model.effect import EffectKind
 from ..model.jailspec import JailLevel, Limits
 from ..model.profile import Profile, Rule
 from ..model.verdict import DECISIONS
+from ..model.version import VERSION
 from .profile_schema import DECISION_WORDS, DYNAMIC, RULE_KEYS, TIERS, money, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-VERSION = "0.1.0"
 
 # Profile field <- flattened key, where nothing else is to be done.
 _FIELDS = {
@@ -128,3 +127,41 @@ def _compile(paths: tuple[str, ...], where: str) -> None:
                 raise ProfileError(
                     f"{where}: paths: `{path}` is not a regular expression: {error}", hint="mend it or use a path pattern"
                 ) from error
+
+
+def tables_of(values: Mapping[str, Any], caches: tuple[tuple[str, str], ...], rules: tuple[tuple[Any, ...], ...]) -> list[str]:
+    """The resolved profile as TOML lines that read back to the same values."""
+    from .profile_schema import KEYS, as_money
+
+    def toml(path: str, value: Any) -> str:
+        if KEYS[path].kind == "money":
+            return f'"{as_money(value)}"'
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, tuple):
+            return "[" + ", ".join(quote(entry) for entry in value) + "]"
+        return quote(value) if isinstance(value, str) else str(value)
+
+    lines, table = [], None
+    for path in (path for path in KEYS if path in values):
+        group, _, name = ("", "", path) if "." not in path else ("effects", ".", path[8:]) if path.startswith("effects.") else path.rpartition(".")
+        if group != table:
+            lines += ["", f"[{group}]"] if group else []
+            table = group
+        lines.append(f"{quote(name) if '.' in name else name} = {toml(path, values[path])}")
+    lines += ["", "[caches]", *(f"{variable} = {quote(folder)}" for variable, folder in caches)]
+    for rule in rules:
+        lines += ["", "[[rule]]"]
+        for key, value in zip(("id", "decision", "reason", "alternative", "tier", "effects", "programs", "arguments", "paths"), rule, strict=False):
+            if value:
+                lines.append(f"{key} = " + ("[" + ", ".join(quote(entry) for entry in value) + "]" if isinstance(value, tuple) else quote(value)))
+        if rule[9]:
+            lines.append(f'costs = "{as_money(rule[9])}"')
+    return lines
+
+
+def quote(text: str) -> str:
+    """A TOML basic string."""
+    import json
+
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

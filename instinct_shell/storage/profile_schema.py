@@ -160,6 +160,12 @@ def money(value: object) -> int | None:
     return int(whole) * MICROS + int(decimals.ljust(6, "0") or "0")
 
 
+def as_money(micros: int) -> str:
+    """The decimal string that `money` reads as this amount."""
+    whole, rest = divmod(micros, MICROS)
+    return f"{whole}." + (f"{rest:06d}".rstrip("0").ljust(2, "0"))
+
+
 def tighter(path: str, before: object, after: object) -> bool:
     """Whether `after` is as tight as `before`, or tighter, for this key."""
     if before == after:

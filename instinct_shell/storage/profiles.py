@@ -79,7 +79,9 @@ class ProfileStore:
         name: what `--profile` asks for, or "" for the person's choice (`profile = "..."` in config.toml, else dev). overrides: the variable
         INSTINCT_PROFILE under its own name, and dotted keys with TOML values, as flags give them.
         """
-        wanted = (name, workspace, tuple(sorted(overrides.items())))
+        project = os.path.join(workspace, PROJECT_FILE) if workspace else ""
+        # Without a project file every workspace resolves to the same, and shares one cache entry.
+        wanted = (name, workspace if project and os.path.lexists(project) else "", tuple(sorted(overrides.items())))
         cached = self._read_cache(wanted) if self._cache else None
         if cached is None:
             self._seen = []
@@ -87,6 +89,10 @@ class ProfileStore:
             if self._cache:
                 self._write_cache(wanted, cached)
         return build_profile(cached.name, cached.digest, cached.values, cached.caches, cached.rules, cached.extends)
+
+    def effective(self, name: str, workspace: str, overrides: Mapping[str, str]) -> Resolved:
+        """What `load` would build the profile from, read anew."""
+        return self._resolve(name, workspace, overrides)
 
     def resolve(self, name: str) -> Resolved:
         """One named profile with everything it extends, without project file and overrides."""
@@ -127,7 +133,7 @@ class ProfileStore:
                     hint=f'choose it in {self.config}/{CONFIG_FILE}: profile = "{request}"',
                 )
         project_path = os.path.join(workspace, PROJECT_FILE) if workspace else ""
-        table = self._read(project_path) if project_path else None
+        table = self._read(project_path) if project_path and os.path.lexists(project_path) else None
         if table is not None:
             current = self._project(current, table, project_path)
         dotted = {key: value for key, value in overrides.items() if key != "INSTINCT_PROFILE"}
@@ -362,7 +368,7 @@ def _flatten(table: Table, source: str) -> tuple[dict[str, object], tuple[tuple[
                 walk(value, path + ".")
             else:
                 raise ProfileError(
-                    f"{source}: {path}: unknown key{nearest(path, [*KEYS, *MAPS, 'extends', 'rule'])}",
+                    f"{source}: {path}: unknown key{nearest(path, _NAMES)}",
                     hint="instinct profile show lists all keys",
                 )
 
@@ -380,6 +386,9 @@ def _flatten(table: Table, source: str) -> tuple[dict[str, object], tuple[tuple[
         else:
             walk({name: value}, "")
     return values, caches, rules
+
+
+_NAMES = (*KEYS, *MAPS, "extends", "rule", *dict.fromkeys(path.rpartition(".")[0] for path in KEYS if "." in path))
 
 
 def _edit(path: str, value: Table, source: str) -> dict[str, tuple[str, ...]]:
