@@ -13,6 +13,7 @@ class RecordKind(StrEnum):
     FINISHED = "finished"
     GRANTED = "granted"
     SPENT = "spent"
+    REPORTED = "reported"  # an agent says that a tool which it ran itself has ended
     FAULT = "fault"  # we failed, nothing ran
     NOTE = "note"  # the trail about itself: a torn tail set aside, a new anchor after a break, a profile kept
 

@@ -19,6 +19,7 @@ VERBS = {
     "audit": ("audit", "List, show and verify the audit trail."),
     "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
     "undo": ("undo", "Give back what a run deleted or overwrote."),
+    "hook": ("hook", "Answer an agent's hook call; `instinct install` registers it."),
 }
 
 
@@ -35,6 +36,10 @@ def _run(arguments: list[str]) -> int:
         options = options_from(arguments[1:])
         if options is not None:
             return run(options)
+    if arguments and arguments[0] == "hook" and not {"-h", "--help"} & set(arguments):
+        from ..hooks.entry import main as hook
+
+        return hook(arguments[1:])
     from .group import run_click
 
     return run_click(arguments)

@@ -1,0 +1,134 @@
+"""The program behind `instinct hook`: reads the input, has it judged in time, prints the answer. Imports as little as it can.
+
+    instinct hook --agent NAME [--exec PATH] [--shell-held] [--timeout SECONDS] [--profile P] pre|post|start|prompt|stop|end
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...errors import InstinctError, UsageError
+from .judging import HookOptions, answer, parse
+from .protocol import BLOCKED, MOMENTS, Answer, Moment
+from .watchdog import Deadline, in_time, read_all
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .protocol import Dialect
+
+VALUES = {"--agent": "agent", "--exec": "exec_path", "--timeout": "timeout", "--profile": "profile"}
+
+
+def main(arguments: list[str]) -> int:
+    """Run one hook; returns its exit status. Whatever goes wrong before a tool runs is a denial in the agent's own dialect."""
+    try:
+        options = options_from(arguments)
+        from .registry import dialect
+
+        spoken = dialect(options.agent)
+    except InstinctError as error:
+        return emit(Answer(stderr=_failure(error.message, error.hint), status=BLOCKED))
+    except Exception as error:  # noqa: BLE001  # a hook that crashes lets the tool run: say no instead
+        return emit(Answer(stderr=_failure(f"internal fault ({type(error).__name__})", ""), status=BLOCKED))
+    return emit(_answer(spoken, options))
+
+
+def options_from(arguments: list[str]) -> HookOptions:
+    """Read the command line. Raises UsageError."""
+    found: dict[str, str] = {}
+    events: list[str] = []
+    held = False
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        name, equals, value = word.partition("=")
+        if name in VALUES:
+            if not equals:
+                if not rest:
+                    raise UsageError(f"`{name}` needs a value", hint="see `instinct hook --help`")
+                value = rest.pop(0)
+            found[VALUES[name]] = value
+        elif word == "--shell-held":
+            held = True
+        elif word.startswith("-"):
+            raise UsageError(f"unknown option `{word}`", hint="see `instinct hook --help`")
+        else:
+            events.append(word)
+    if "agent" not in found:
+        raise UsageError("the hook needs --agent NAME", hint="for example: instinct hook --agent claude pre")
+    if len(events) != 1 or events[0] not in MOMENTS:
+        raise UsageError(f"the hook needs one event of: {', '.join(MOMENTS)}", hint="run `instinct install` again to register it anew")
+    timeout = found.pop("timeout", "0")
+    try:
+        seconds = float(timeout)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 86400:
+        raise UsageError(f"`--timeout {timeout}` is not a number of seconds", hint="the agent's own time-out, for example 10")
+    return HookOptions(found.pop("agent"), MOMENTS[events[0]], shell_held=held, timeout=seconds, **found)
+
+
+def _answer(dialect: Dialect, options: HookOptions) -> Answer:
+    """The answer, at half the agent's time-out at the latest."""
+    deadline = Deadline((options.timeout or dialect.timeout) / 2)
+    data: dict[str, object] | None = None
+
+    def refuse(why: str) -> Answer:
+        return dialect.failed(options.moment, data, _failure(why, "try again; when it happens again, run `instinct doctor`"))
+
+    try:
+        raw = read_all(0, deadline)
+        if raw is None:
+            return refuse("the hook's input did not arrive whole and in time")
+        try:
+            data = parse(raw)
+        except InstinctError as error:
+            return dialect.failed(options.moment, None, _failure(error.message, error.hint))
+        said = data
+        return in_time(lambda: _judged(dialect, said, options), refuse, deadline)
+    except Exception as error:  # noqa: BLE001  # the last line of defence: a fault of ours is a denial
+        return refuse(f"internal fault ({type(error).__name__})")
+
+
+def _judged(dialect: Dialect, data: dict[str, object], options: HookOptions) -> Answer:
+    """In the child: judge, and turn our failures into the agent's denial with their own words."""
+    try:
+        return answer(dialect, data, options)
+    except InstinctError as error:
+        return dialect.failed(options.moment, data, _failure(error.message, error.hint))
+    except OSError as error:
+        where = f" (`{error.filename}`)" if error.filename else ""
+        return dialect.failed(options.moment, data, _failure(f"{(error.strerror or str(error)).lower()}{where}", "run `instinct doctor`"))
+    except Exception as error:  # noqa: BLE001  # a bug of ours is a denial, never a pass
+        return dialect.failed(options.moment, data, _failure(f"internal fault ({type(error).__name__})", "run `instinct doctor`"))
+
+
+def _failure(message: str, hint: str) -> str:
+    from ..present import Style, failure
+
+    return failure(f"denied, because it could not be judged: {message}", hint, Style()).rstrip("\n")
+
+
+def emit(said: Answer) -> int:
+    """Print the answer. When it cannot be printed, the exit status has to say it: then the tool is blocked."""
+    status = said.status
+    try:
+        _write(1, said.stdout.encode("utf-8", "backslashreplace"))
+    except OSError:
+        status = BLOCKED
+        said = said.replace(stderr=said.stderr or "instinct: denied, because the hook's answer could not be written")
+    if status == BLOCKED and not said.stderr.strip():
+        said = said.replace(stderr="instinct: denied")  # Codex takes exit 2 with nothing on stderr for a failed hook, and runs the tool
+    try:
+        _write(2, (said.stderr + "\n").encode("utf-8", "backslashreplace") if said.stderr else b"")
+    except OSError:
+        pass  # the exit status still blocks
+    return status
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+__all__ = ["Moment", "emit", "main", "options_from"]

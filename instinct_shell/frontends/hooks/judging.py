@@ -1,0 +1,165 @@
+"""From a hook's input to its answer: judge what the tool would do, or write down what it did.
+
+A hook never uses a grant up while the run behind it can: the same text, folder and profile give the same intent digest in the hook and in the
+shell, so one approval serves both, and the run consumes it. Where nothing of ours runs the tool, the event after it consumes the grant.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ...errors import IntentError
+from ...model.value import Value
+from ...model.verdict import Decision
+from .protocol import Answer, Moment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...engine.judgement import Judgement
+    from ...model.intent import Intent
+    from ...wiring import Guard
+    from .protocol import Call, Dialect, Line
+
+class HookOptions(Value):
+    """What stands on the hook's command line, as `instinct install` writes it.
+
+    exec_path: the `instinct-exec` that allowed shell calls are rewritten to, "" for none. shell_held: the agent's shell is ours, so shell calls
+    are judged again and run jailed; a dialogue in the agent could not make that run pass. timeout: the agent's, in seconds; 0 for the usual one.
+    """
+
+    agent: str
+    moment: Moment
+    exec_path: str = ""
+    shell_held: bool = False
+    timeout: float = 0.0
+    profile: str = ""
+
+
+def parse(raw: bytes) -> dict[str, object]:
+    """The input as an object. Raises IntentError."""
+    try:
+        data = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise IntentError("the hook's input is not JSON") from None
+    if not isinstance(data, dict):
+        raise IntentError("the hook's input is not a JSON object")
+    return data
+
+
+def answer(dialect: Dialect, data: dict[str, object], options: HookOptions) -> Answer:
+    """What to print for this input. Raises InstinctError for what cannot be judged; the caller turns that into a denial."""
+    call = dialect.read(options.moment, data)
+    if call.moment is Moment.OTHER or (call.moment is Moment.START and not os.path.isdir(call.cwd)):
+        return dialect.allow(data)
+    if call.moment is not Moment.START and not call.lines:
+        return dialect.allow(data)
+    from ...wiring import open_guard
+
+    # Opening it fixes the session's workspace, which is all that the start of a session is for.
+    guard = open_guard(profile=options.profile, session=call.session, cwd=call.cwd)
+    if call.moment is Moment.START:
+        return dialect.allow(data)
+    intents = [_intent(guard, line, call, options) for line in call.lines]
+    if call.moment is Moment.AFTER:
+        return _after(dialect, data, guard, intents, call, options)
+    return _before(dialect, data, guard, intents, call, options)
+
+
+def _intent(guard: Guard, line: Line, call: Call, options: HookOptions) -> Intent:
+    metadata = line.get("metadata")
+    kept = {**(metadata if isinstance(metadata, dict) else {}), "tool": call.tool}
+    if call.call_id:
+        kept["call_id"] = call.call_id
+    content = line.get("content")
+    if line["type"] == "shell_command" and isinstance(content, str):
+        from ..rewriting import original
+
+        line = {**line, "content": original(content, options.exec_path)}
+    return guard.intent_from({**line, "metadata": kept, "agent": options.agent}, door="hook")
+
+
+def _before(dialect: Dialect, data: dict[str, object], guard: Guard, intents: list[Intent], call: Call, options: HookOptions) -> Answer:
+    asked: tuple[Judgement, str] | None = None
+    for intent in intents:
+        judgement = guard.check(intent)
+        if judgement.verdict.decision is Decision.DENY:
+            return dialect.deny(data, _words(judgement, ""))
+        if judgement.verdict.decision is Decision.ASK and not _granted(guard, intent) and asked is None:
+            asked = (judgement, _request(guard, judgement))
+    if asked is not None:
+        judgement, request = asked
+        reason = _words(judgement, request)
+        held = options.shell_held and str(judgement.intent.type) == "shell_command"
+        return dialect.ask(data, reason) if dialect.can_ask and not held else dialect.deny(data, reason)
+    if call.command and options.exec_path and dialect.rewrites:
+        from ..rewriting import rewritten
+
+        return dialect.rewrite(data, rewritten(call.command, options.exec_path, call.session))
+    return dialect.allow(data)
+
+
+def _words(judgement: Judgement, request: str) -> str:
+    """Reason, alternative and the way to an approval, as the model will read them."""
+    from ..present import Style, denial
+
+    return denial(judgement, Style(), request=request).rstrip("\n")
+
+
+def _granted(guard: Guard, intent: Intent) -> bool:
+    """Whether a person has approved exactly this, and nobody has used it yet. It is not used up here."""
+    return bool(_grant_of(guard, intent))
+
+
+def _grant_of(guard: Guard, intent: Intent) -> str:
+    import time
+
+    from ...engine.records import intent_digest
+    from ...storage.grants import GrantBook
+
+    digest = intent_digest(intent, guard.profile)
+    return next((grant.id for grant in GrantBook(guard.state).live(time.time()) if grant.intent_digest == digest), "")
+
+
+def _request(guard: Guard, judgement: Judgement) -> str:
+    """The id under which a person may approve it, "" when nobody can."""
+    import time
+
+    from ...engine.records import intent_digest
+    from ...storage.grants import GrantBook
+
+    if guard.profile.ask_becomes != "deny":
+        return ""
+    return GrantBook(guard.state).request(intent_digest(judgement.intent, guard.profile), judgement.verdict.reason, time.time())
+
+
+def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: list[Intent], call: Call, options: HookOptions) -> Answer:
+    """Write down that the tool has run. A grant that no run of ours consumed is used up now."""
+    import time
+
+    from ...engine.records import SHAPE, intent_digest
+    from ...model.record import AuditRecord, RecordKind
+    from ...storage.audit import AuditTrail, new_run
+    from ...storage.grants import GrantBook
+
+    ours = options.shell_held or bool(options.exec_path and dialect.rewrites)
+    trail, digests = AuditTrail(guard.state), []
+    for intent in intents:
+        digests.append(intent_digest(intent, guard.profile))
+        if not (ours and str(intent.type) == "shell_command"):
+            grant = _grant_of(guard, intent)
+            if grant:
+                GrantBook(guard.state).consume(grant)
+    body = (
+        ("v", SHAPE),
+        ("door", "hook"),
+        ("agent", options.agent),
+        ("session", call.session),
+        ("tool", call.tool),
+        ("call_id", call.call_id),
+        ("intent_digests", digests),
+        ("level", "held" if ours else "none"),
+        ("outcome", dict(call.result)),
+    )
+    trail.append(AuditRecord(RecordKind.REPORTED, new_run(), time.time(), body), durable=False)
+    return dialect.allow(data)
