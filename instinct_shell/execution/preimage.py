@@ -9,6 +9,7 @@ import shutil
 import stat
 
 from ..errors import StorageError
+from ..instincts.patterns import PathSet
 from ..model.codec import decode, encode
 from ..model.effect import EffectKind, TargetKind
 from ..shell.patterns import matches
@@ -30,13 +31,13 @@ SPARE_BYTES = 64 << 20  # left free on the state directory's disk
 
 
 def take(
-    folder: str, run: str, now: int, effects: Iterable[Effect], workspace: str, rebuilt: frozenset[str], most_files: int, most_bytes: int
+    folder: str, run: str, now: int, effects: Iterable[Effect], workspace: str, rebuilt: PathSet, most_files: int, most_bytes: int
 ) -> UndoReport:
     """Keep what the effects would destroy. Raises OSError when the state directory cannot hold it; what cannot be read is a note."""
     try:
         root = os.open(workspace, FOLDER)
     except OSError as error:
-        return UndoReport(run, notes=(f"no undo: `{workspace}` cannot be opened ({_words(error)})",))
+        return UndoReport(run, notes=(f"`{workspace}` cannot be opened ({_words(error)})",))
     try:
         plan = _Plan(root, workspace, rebuilt, most_files, most_bytes)
         for effect in effects:
@@ -48,7 +49,7 @@ def take(
 
 def take_paths(folder: str, run: str, now: int, paths: Iterable[str], workspace: str, root: int, most_bytes: int) -> UndoReport:
     """Keep what stands at these relative paths now, itself without what is below (before a restore overwrites it)."""
-    plan = _Plan(root, workspace, frozenset(), 1 << 30, most_bytes)
+    plan = _Plan(root, workspace, PathSet(()), 1 << 30, most_bytes)
     for path in paths:
         plan.add_tree(path, deep=False)
     return keep(folder, run, now, plan)
@@ -90,7 +91,7 @@ def read_journal(folder: str) -> Journal:
 class _Plan:
     """What is to be kept: relative path -> how it looked, in the order found, within the caps."""
 
-    def __init__(self, root: int, workspace: str, rebuilt: frozenset[str], most_files: int, most_bytes: int) -> None:
+    def __init__(self, root: int, workspace: str, rebuilt: PathSet, most_files: int, most_bytes: int) -> None:
         self.root = root
         self.workspace = workspace
         self.found: dict[str, os.stat_result] = {}
@@ -107,7 +108,9 @@ class _Plan:
     def add(self, effect: Effect) -> None:
         """Everything that one effect would destroy."""
         if effect.target.dynamic:
-            self._note(f"no undo for what `{effect.program or effect.kind}` destroys: its target is only known when it runs")
+            # An overwrite of a name that is only known later is too common to be told each time; a delete is not.
+            if effect.kind is not EffectKind.FILE_WRITE and not effect.has("bound"):
+                self._note(f"what `{effect.program or effect.kind}` takes away is only known when it runs")
             return
         if effect.kind is EffectKind.GIT_DISCARD:
             self._add_discard(effect)
@@ -133,7 +136,7 @@ class _Plan:
     def _add_discard(self, effect: Effect) -> None:
         """Tracked files that differ from the index, and untracked ones: what a checkout, reset or clean may throw away."""
         if effect.get("stash"):
-            self._note("no undo for a dropped stash (`git fsck --no-reflogs` finds it for a while)")
+            self._note("a dropped stash is not kept (`git fsck --no-reflogs` finds it for a while)")
             return
         sweep = effect.has("sweep") or effect.target.kind not in (TargetKind.PATH, TargetKind.PATTERN)
         for path in self._paths(effect) if effect.target.kind in (TargetKind.PATH, TargetKind.PATTERN) else [""]:
@@ -162,9 +165,9 @@ class _Plan:
         here = sum(1 for inner in self.found if inner not in self._blobs)
         shown = path or self.workspace
         if here + count > self._most_files:
-            self._note(f"no undo for `{shown}`: it holds more than {self._most_files:,} files")
+            self._note(f"`{shown}` holds more than {self._most_files:,} files")
         elif self.bytes + size > self._most_bytes:
-            self._note(f"no undo for `{shown}`: it is larger than {self._most_bytes >> 20:,} MiB")
+            self._note(f"`{shown}` is larger than {self._most_bytes >> 20:,} MiB")
         else:
             self.found |= fresh
             self.bytes += size
@@ -197,7 +200,7 @@ class _Plan:
         for part in parts[len(base) :]:
             level = [inner for path in level for inner in self._children(path, part)]
             if len(level) > 8 * self._most_files:
-                self._note(f"no undo for `{pattern}`: it matches too many files")
+                self._note(f"`{pattern}` matches too many files")
                 return
         yield from level
 
@@ -215,7 +218,7 @@ class _Plan:
                 yield f"{path}/{name}" if path else name
 
     def _is_rebuilt(self, path: str) -> bool:
-        return not self._rebuilt.isdisjoint(path.split("/"))
+        return bool(self._rebuilt.find(f"/{path}"))
 
     def _note(self, note: str) -> None:
         if note not in self.notes:
@@ -272,14 +275,14 @@ class _Plan:
                     size += copied
                     entries.append(entry.replace(kind="file", size=copied, data=number))
             else:
-                self._note(f"no undo for `{path}`: it is neither a file nor a folder nor a link")
+                self._note(f"`{path}` is neither a file nor a folder nor a link")
         return entries, size
 
     def _copy(self, path: str, found: os.stat_result, to: str) -> int | None:
         try:
             source = open_file(self.root, path)
         except OSError as error:
-            self._note(f"no undo for `{path}`: it cannot be read ({_words(error)})")
+            self._note(f"`{path}` cannot be read ({_words(error)})")
             return None
         try:
             target = os.open(to, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -294,7 +297,7 @@ class _Plan:
         try:
             return os.readlink(os.path.join(self.workspace, path))
         except OSError as error:
-            self._note(f"no undo for `{path}`: it cannot be read ({_words(error)})")
+            self._note(f"`{path}` cannot be read ({_words(error)})")
             return None
 
 

@@ -78,12 +78,12 @@ class Journal(Value):
 
 
 class Undo:
-    """The pre-images of one state directory. `rebuilt`: names of folders that are built again rather than kept (profile: build_output)."""
+    """The pre-images of one state directory. `rebuilt`: path patterns of what is built again rather than kept (the profile's build_output)."""
 
     def __init__(self, state: str, *, rebuilt: Sequence[str] = (), most_files: int = MOST_FILES, most_bytes: int = MOST_BYTES) -> None:
         self._state = state
         self._folder = os.path.join(state, "undo")
-        self._rebuilt = frozenset(rebuilt)
+        self._rebuilt = tuple(rebuilt)
         self._most_files = most_files
         self._most_bytes = most_bytes
 
@@ -96,12 +96,13 @@ class Undo:
             raise StorageError(f"`{run}` is not a run id")
         import time
 
+        from ..instincts.patterns import PathSet
         from .preimage import take
 
         now = int(time.time() if at is None else at)
         try:
             self._expire(now)
-            return take(self._folder, run, now, wanted, workspace, self._rebuilt, self._most_files, self._most_bytes)
+            return take(self._folder, run, now, wanted, workspace, PathSet(self._rebuilt), self._most_files, self._most_bytes)
         except OSError as error:
             raise explain(error, self._folder) from error
 

@@ -1,0 +1,158 @@
+"""After a run: what became of the predicted targets, and which files changed that nobody had predicted.
+
+A cheap comparison, not a proof: the predicted targets and the few files that the host runs or trusts later are looked at before and after, by
+inode, size, mode and both times. A predicted change that did not happen is nothing (a branch not taken). A change of a watched file that no
+effect named, or a predicted write that turned out to be a delete, is a surprise: worth a near-miss, since the effect model was wrong there.
+What lies outside both sets is not looked at, and the result says how many paths were.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ..model.effect import EffectKind, TargetKind
+from ..model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ..model.effect import Effect
+
+    Look = tuple[int, int, int, int, int] | None
+
+MOST_PATHS = 500
+MOST_CHILDREN = 50
+CHANGES = frozenset(
+    {
+        EffectKind.FILE_WRITE,
+        EffectKind.FILE_CREATE,
+        EffectKind.FILE_APPEND,
+        EffectKind.FILE_DELETE,
+        EffectKind.FILE_MOVE,
+        EffectKind.FILE_METADATA,
+        EffectKind.FILE_LINK,
+        EffectKind.GIT_DISCARD,
+        EffectKind.GIT_CONFIG,
+        EffectKind.GIT_HOOK,
+    }
+)
+REMOVES = frozenset({EffectKind.FILE_DELETE, EffectKind.FILE_MOVE, EffectKind.GIT_DISCARD})
+
+
+class Change(Value):
+    """One path that is not what it was. what: created | deleted | changed."""
+
+    path: str
+    what: str
+
+
+class Changes(Value):
+    """What was seen after a run. looked_at: how many paths were compared."""
+
+    changed: tuple[Change, ...] = ()
+    surprises: tuple[str, ...] = ()
+    looked_at: int = 0
+
+
+class Seen:
+    """How things looked before a run."""
+
+    __slots__ = ("effects", "predicted", "watched")
+
+    def __init__(self, effects: tuple[Effect, ...], predicted: dict[str, Look], watched: dict[str, Look]) -> None:
+        self.effects = effects
+        self.predicted = predicted
+        self.watched = watched
+
+
+class Observer:
+    """Looks at predicted targets and at `watched` path patterns (the profile's host_executed and never_write; those with stars are skipped)."""
+
+    def __init__(self, watched: Sequence[str] = ()) -> None:
+        self._watched = tuple(pattern.rstrip("/") for pattern in watched if not any(character in pattern for character in "*?["))
+
+    def before(self, effects: Iterable[Effect], workspace: str) -> Seen:
+        """Look before the run. Never raises: what cannot be looked at counts as not there."""
+        changing = tuple(effect for effect in effects if effect.kind in CHANGES)
+        predicted = {
+            effect.target.text: _look(effect.target.text)
+            for effect in changing[:MOST_PATHS]
+            if effect.target.kind is TargetKind.PATH and effect.target.text and not effect.target.dynamic
+        }
+        return Seen(changing, predicted, dict(self._looks(workspace)))
+
+    def after(self, seen: Seen, workspace: str) -> Changes:
+        """Look again and compare."""
+        changed = []
+        surprises = []
+        for path, before in seen.predicted.items():
+            what = _compare(before, _look(path))
+            if what:
+                changed.append(Change(path, what))
+            if what == "deleted" and not any(effect.kind in REMOVES and _covers(effect, path, workspace) for effect in seen.effects):
+                surprises.append(f"`{path}` was deleted; only a change was predicted")
+        now = dict(self._looks(workspace))
+        for path in sorted({*seen.watched, *now}):
+            what = _compare(seen.watched.get(path), now.get(path))
+            if what and path not in seen.predicted and not any(_covers(effect, path, workspace) for effect in seen.effects):
+                surprises.append(f"`{path}` was {what}; nothing of the kind was predicted")
+        return Changes(tuple(changed), tuple(surprises), len(seen.predicted) + len(now))
+
+    def _looks(self, workspace: str) -> Iterator[tuple[str, Look]]:
+        for pattern in self._watched:
+            path = pattern if pattern.startswith("/") else os.path.join(workspace, pattern)
+            found = _look(path)
+            if found is None:
+                continue
+            if not stat.S_ISDIR(found[2]):
+                yield path, found
+                continue
+            try:
+                names = sorted(os.listdir(path))[:MOST_CHILDREN]
+            except OSError:
+                continue
+            for name in names:
+                inner = os.path.join(path, name)
+                yield inner, _look(inner)
+
+
+def _look(path: str) -> Look:
+    try:
+        found = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return found.st_ino, found.st_size, found.st_mode, found.st_mtime_ns, found.st_ctime_ns
+
+
+def _compare(before: Look, after: Look) -> str:
+    if before == after:
+        return ""
+    if before is None:
+        return "created"
+    if after is None:
+        return "deleted"
+    # Of a folder, size and times only say that its contents changed, which each path says for itself.
+    if stat.S_ISDIR(before[2]) and before[:1] + before[2:3] == after[:1] + after[2:3]:
+        return ""
+    return "changed"
+
+
+def _covers(effect: Effect, path: str, workspace: str) -> bool:
+    """Whether a predicted effect names this path, a folder above it, or git's own files for git's own verbs."""
+    if effect.kind in (EffectKind.GIT_CONFIG, EffectKind.GIT_HOOK) and "/.git/" in path:
+        return True
+    if effect.kind is EffectKind.GIT_DISCARD and not effect.target.text:
+        return path.startswith(f"{workspace}/")
+    text = effect.target.text
+    if effect.target.kind is TargetKind.PATTERN:
+        from ..shell.patterns import matches
+
+        return matches(text, path, path=True) or any(matches(text, parent, path=True) for parent in _parents(path))
+    return effect.target.kind is TargetKind.PATH and bool(text) and (path == text or path.startswith(text.rstrip("/") + "/"))
+
+
+def _parents(path: str) -> Iterator[str]:
+    while path := path.rpartition("/")[0]:
+        yield path
