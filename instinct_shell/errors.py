@@ -103,6 +103,12 @@ class UsageError(InstinctError):
     exit_status = Exit.USAGE
 
 
+class WorkspaceError(InstinctError):
+    """The folder to work in cannot be one: missing, the whole machine, a home directory, or not the session's."""
+
+    code = "E602"
+
+
 class GuardExposedError(InstinctError):
     """Interpreter, package or profile of the guard lies where a judged command may write and the kernel cannot hold it."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from .errors import GuardExposedError, IntentError, UsageError
+from .errors import GuardExposedError, IntentError, UsageError, WorkspaceError
 from .execution.host import Person, ancestors, guard_paths, pinned_bash, visible_environment
 from .execution.workspace import choose_workspace
 from .model.effect import EffectKind
@@ -72,7 +72,7 @@ def open_guard(
     runs: bool = False,
     dedicated: bool = False,
 ) -> Guard:
-    """A guard for this process's surroundings. Raises UsageError, ProfileError and StorageError; each says how to mend it.
+    """A guard for this process's surroundings. Raises WorkspaceError, ProfileError and StorageError; each says how to mend it.
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
     would run, default here. overlay: variables that the command would see beside this process's own. runs: commands will run, so the jail is
@@ -81,9 +81,9 @@ def open_guard(
     try:
         cwd = cwd or os.getcwd()
     except OSError as error:
-        raise UsageError("the current directory is gone", hint="cd to a folder that exists") from error
+        raise WorkspaceError("the current directory is gone", hint="cd to a folder that exists") from error
     if not os.path.isdir(cwd):
-        raise UsageError(f"`{cwd}` is not a directory", hint="name a folder that exists with --cwd")
+        raise WorkspaceError(f"`{cwd}` is not a directory", hint="name a folder that exists with --cwd")
     environ = {**os.environ, **(overlay or {})}
     person = Person(environ)
     state = state_dir()

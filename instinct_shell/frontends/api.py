@@ -30,7 +30,7 @@ class InstinctEngine:
     def from_profile(cls, name: str = "", *, workspace: str = "", session: str = "", cwd: str = "") -> InstinctEngine:
         """An engine for this process's surroundings. "" takes what the person's configuration and the current folder say.
 
-        Raises ProfileError (unknown or looser than the person's own), UsageError (workspace) and StorageError.
+        Raises ProfileError (unknown or looser than the person's own), WorkspaceError and StorageError.
         """
         from ..wiring import open_guard
 

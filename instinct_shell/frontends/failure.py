@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..errors import Exit, InstinctError
+from ..errors import Exit, InstinctError, UsageError
 from .present import failure, style_of
 
 TYPE_CHECKING = False
@@ -13,12 +13,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def guarded(program: Callable[[], int]) -> int:
-    """Run a front door's program and turn every failure of ours into one message and an exit status (design section 10)."""
+def guarded(program: Callable[[], int], *, usage_status: int = Exit.USAGE) -> int:
+    """Run a front door's program and turn every failure of ours into one message and an exit status (design section 10).
+
+    usage_status: what a wrong command line ends with; `instinct-exec` must not look like a command that ended with 2.
+    """
     try:
         status = program()
-        sys.stdout.flush()
+        if sys.stdout is not None:  # None: started with it closed
+            sys.stdout.flush()
         return status
+    except UsageError as error:
+        tell(error.message, error.hint)
+        return usage_status
     except InstinctError as error:
         tell(error.message, error.hint)
         return error.exit_status
@@ -80,8 +87,9 @@ def _report(error: BaseException) -> str:
         folder = os.path.join(state_dir(), "reports")
         os.makedirs(folder, mode=0o700, exist_ok=True)
         path = os.path.join(folder, f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt")
-        # The command line may hold secrets: only the program's own frames and versions go in.
-        text = "".join(traceback.format_tb(error.__traceback__)) + f"{type(error).__name__}\n"
+        # Values and messages may hold secrets: only the program's own frames and versions go in.
+        frames = traceback.extract_tb(error.__traceback__)
+        text = "".join(f"{frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames) + f"{type(error).__name__}\n"
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as report:
             report.write(f"instinct-shell {VERSION}, Python {platform.python_version()}, {platform.platform()}\n{text}")
     except Exception:  # noqa: BLE001  # reporting a fault must never become another one; the refusal stands either way

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         sys.stdout.write(f"instinct-exec, version {VERSION}\n")
         return Exit.OK
-    return guarded(lambda: _run(options_from(given)))
+    return guarded(lambda: _run(options_from(given)), usage_status=Exit.FAILED)
 
 
 def options_from(arguments: list[str]) -> ExecOptions:

@@ -303,6 +303,7 @@ def split_globs(parts: list[Part]) -> tuple[Part, ...]:
         text = part.text
         run = ""
         at = 0
+        barren = 0  # no bracket that opens before this place closes: what was looked through once is not looked through for each `[`
         while at < len(text):
             char = text[at]
             if bracket:
@@ -320,7 +321,7 @@ def split_globs(parts: list[Part]) -> tuple[Part, ...]:
                 inner = at + 1
                 if text[inner : inner + 1] in ("!", "^"):
                     inner += 1
-                end = _bracket_end(text, inner)
+                end, barren = _bracket_end(text, inner) if at >= barren else (-1, barren)
                 if end >= 0 or last_close > number:
                     if run:
                         out.append(Literal(part.span, run, False))
@@ -340,8 +341,9 @@ def split_globs(parts: list[Part]) -> tuple[Part, ...]:
     return tuple(out)
 
 
-def _bracket_end(text: str, inner: int) -> int:
-    """The index of the `]` that closes a bracket whose items start at `inner`, or -1; a first `]` and `[:class:]` are items."""
+def _bracket_end(text: str, inner: int) -> tuple[int, int]:
+    """The index of the `]` that closes a bracket whose items start at `inner`, or -1, and where the search ended; a first `]` and
+    `[:class:]` are items."""
     at = inner + 1 if text[inner : inner + 1] == "]" else inner
     while at < len(text):
         if text.startswith(("[:", "[.", "[="), at):
@@ -352,11 +354,11 @@ def _bracket_end(text: str, inner: int) -> int:
             at = close + 2
             continue
         if text[at] == "]":
-            return at
+            return at, at
         if text[at] == "/":
-            return -1
+            return -1, at
         at += 1
-    return -1
+    return -1, at
 
 
 def escape_glob(text: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..errors import UsageError
+from ..errors import WorkspaceError
 from ..model.digest import text_digest
 from ..model.refusal import explain
 from .state import subdirectory
@@ -13,7 +13,7 @@ from .state import subdirectory
 def fixed_workspace(state: str, session: str, chosen: str, *, asked: bool) -> str:
     """The workspace of this session: the first one it was opened with. `asked`: `chosen` was named explicitly, so another one is an error.
 
-    A later `cd` elsewhere thus reads there and never writes. Raises UsageError and StorageError.
+    A later `cd` elsewhere thus reads there and never writes. Raises WorkspaceError and StorageError.
     """
     path = os.path.join(subdirectory(state, "sessions"), text_digest(session)[:32])
     draft = f"{path}.{os.getpid()}"
@@ -34,7 +34,7 @@ def fixed_workspace(state: str, session: str, chosen: str, *, asked: bool) -> st
     except OSError as error:
         raise explain(error, path) from error
     if asked and fixed != chosen:
-        raise UsageError(
+        raise WorkspaceError(
             f"session `{session}` works in `{fixed}`, not in `{chosen}`: a session keeps its workspace",
             hint="drop --workspace, or start another session with --session ID",
         )

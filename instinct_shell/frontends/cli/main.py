@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from ...errors import Exit
 from ..failure import guarded
 
 TYPE_CHECKING = False
@@ -26,7 +27,7 @@ VERBS = {
 def main(arguments: list[str] | None = None) -> int:
     """The program `instinct`; returns its exit status. `arguments` are those of this process when None."""
     given = sys.argv[1:] if arguments is None else arguments
-    return guarded(lambda: _run(given))
+    return guarded(lambda: _run(given), usage_status=Exit.FAILED if given[:1] == ["check"] else Exit.USAGE)
 
 
 def _run(arguments: list[str]) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from instinct_shell.errors import UsageError
+from instinct_shell.errors import WorkspaceError
 from instinct_shell.execution.workspace import choose_workspace, git_top_level
 
 
@@ -46,18 +46,18 @@ def test_what_was_named_wins(tree: Path) -> None:
 
 @pytest.mark.parametrize("asked", ["/", "{tree}/home/dev", "{tree}/home", "{tree}", "{tree}/home/dev/app/..", "{tree}/link/.."])
 def test_the_machine_and_homes_are_refused(tree: Path, asked: str) -> None:
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(WorkspaceError) as caught:
         choose(tree, "home/dev/app", asked=asked.format(tree=tree))
     assert "--workspace DIR" in caught.value.hint
 
 
 def test_a_home_is_refused_as_cwd_too(tree: Path) -> None:
-    with pytest.raises(UsageError, match="home directory"):
+    with pytest.raises(WorkspaceError, match="home directory"):
         choose(tree, "home/dev")
 
 
 def test_a_missing_folder_is_refused(tree: Path) -> None:
-    with pytest.raises(UsageError, match="not a directory"):
+    with pytest.raises(WorkspaceError, match="not a directory"):
         choose(tree, "home/dev/app", asked="gone")
 
 
