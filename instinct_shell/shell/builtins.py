@@ -421,7 +421,7 @@ def _mapfile(ev: Evaluator, call: Call) -> State | None:
                 value = call.args[at]
                 at += 1
                 if text[-1] == "C":
-                    _run_text(ev, value, call.span, "mapfile -C")
+                    _run_text(ev, value, call.span, "mapfile -C", 2)
         elif text:
             name = text
     index = call.record(ev)
@@ -583,13 +583,14 @@ def _joined(arguments: tuple[Field, ...]) -> Text:
     return out
 
 
-def _run_text(ev: Evaluator, field: Field, span: Span, what: str) -> None:
+def _run_text(ev: Evaluator, field: Field, span: Span, what: str, added: int) -> None:
+    """Text that a builtin runs with `added` words of its own behind it (`RANDOM` stands for a word that is not known)."""
     text = values.from_field(field)
     if not text.known:
         ev.opaque(span, f"text of `{what}` is not known", "")
         return
     for value in text.values:
-        ev.uncertain(lambda value=value: ev.nested(value, span), "branch")  # type: ignore[misc]
+        ev.uncertain(lambda value=value: ev.nested(value + ' "$RANDOM"' * added, span), "branch")  # type: ignore[misc]
 
 
 def _eval(ev: Evaluator, call: Call) -> State | None:
@@ -654,7 +655,7 @@ def _trap(ev: Evaluator, call: Call) -> State | None:
 def _compgen(ev: Evaluator, call: Call) -> State | None:
     for option, value in zip(call.args, call.args[1:], strict=False):
         if option.text == "-C":
-            _run_text(ev, value, call.span, "compgen -C")
+            _run_text(ev, value, call.span, "compgen -C", 3)
         elif option.text == "-W":
             ev.check_hidden(value.text or "", call.span, "compgen -W", subscript=True)
     call.record(ev, None)
@@ -679,8 +680,9 @@ def _exec(ev: Evaluator, call: Call) -> State | None:
 def _leave(ev: Evaluator, call: Call) -> State | None:
     """exit, return, break, continue: what follows is not reached; loops and calls take the state over."""
     call.record(ev)
-    if call.name != "exit" and ev.exits:
-        ev.exits[-1].append(ev.state.copy())
+    if call.name != "exit":
+        level = call.args[0].text if call.args else "1"
+        control.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1)
     ev.state = ev.state.killed()
     return ev.state
 

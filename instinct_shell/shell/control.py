@@ -241,18 +241,56 @@ def _run_case(ev: Evaluator, node: Case) -> None:
 # ---------------------------------------------------------------- loops
 
 
-def _iteration(ev: Evaluator, body: Script, certain: bool) -> None:
-    """One pass over a body; break and continue end it."""
+class Frame:
+    """A running loop or call: the states in which it is left early."""
+
+    __slots__ = ("breaks", "continues", "loop")
+
+    def __init__(self, loop: bool) -> None:
+        self.loop = loop
+        self.breaks: list[State] = []
+        self.continues: list[State] = []
+
+
+def leave(ev: Evaluator, name: str, level: int) -> None:
+    """break, continue and return: the state goes to the frame that is left."""
+    if name == "return":
+        for frame in reversed(ev.frames):
+            if not frame.loop:
+                frame.breaks.append(ev.state.copy())
+                return
+        return
+    loops = []
+    for frame in reversed(ev.frames):
+        if not frame.loop:
+            break
+        loops.append(frame)
+    if loops:
+        frame = loops[min(max(level, 1), len(loops)) - 1]
+        (frame.breaks if name == "break" else frame.continues).append(ev.state.copy())
+
+
+def _iteration(ev: Evaluator, body: Script, certain: bool) -> list[State]:
+    """One pass over a body; the states in which it broke off the loop are returned, `state` is where the next pass starts."""
     held, context = ev.certain, ev.context
     ev.certain = held and certain
     ev.context = (*context, "loop")
-    ev.exits.append([])
+    frame = Frame(True)
+    ev.frames.append(frame)
     failed = ev.script(body)
     if failed is not None:
         ev.state = merge(ev.state, failed)
-    for left in ev.exits.pop():
+    ev.frames.pop()
+    for left in frame.continues:
         ev.state = merge(ev.state, left)
     ev.certain, ev.context = held, context
+    return frame.breaks
+
+
+def _after(ev: Evaluator, breaks: list[State]) -> None:
+    """The state behind a loop: its own end, or any break."""
+    for left in breaks:
+        ev.state = merge(ev.state, left)
 
 
 def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
@@ -301,6 +339,7 @@ def run_loop(ev: Evaluator, node: Node) -> State | None:
 
 def _run_loop(ev: Evaluator, node: Loop) -> None:
     feed = ev.state.fds[0]
+    breaks: list[State] = []
     reads = _reads_lines(node.condition)
     if reads and feed.rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
         rounds = feed.rest.count("\n") + (not feed.rest.endswith("\n"))
@@ -310,7 +349,10 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
                     break
                 ev.unrolled += 1
                 _condition(ev, node.condition)
-                _iteration(ev, node.body, True)
+                breaks += _iteration(ev, node.body, True)
+                if ev.state.dead:
+                    break
+            _after(ev, breaks)
             return
     endless = _always(node.condition, "false" if node.until else "true")
 
@@ -318,11 +360,12 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
         failed = _condition(ev, node.condition)
         start = ev.state if failed is None or not node.until else failed
         ev.state = start.copy() if start.dead else start
-        ev.state.dead = False
-        _iteration(ev, node.body, endless)
+        ev.state.dead = dead
+        breaks[:] = _iteration(ev, node.body, endless)
+        _after(ev, breaks)
 
+    dead = ev.state.dead
     _passes(ev, run)
-    ev.state.dead = False
 
 
 def _condition(ev: Evaluator, condition: Script) -> State | None:
@@ -364,7 +407,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
     else:
         items = [(values.from_field(f), f.many or f.known is not Known.STATIC) for f in ev.expander.all_fields(node.words)]
     if node.select:
-        joined = values.one_of([v for t, _ in items for v in t.values] or [""])
+        joined = values.one_of(["", *(v for t, _ in items for v in t.values)])
         items = [(joined, True)]
     if len(items) > MAX_UNROLLED or ev.unrolled + len(items) > MAX_UNROLLED_ALL:
         texts = [t for t, _ in items]
@@ -378,17 +421,21 @@ def _run_for(ev: Evaluator, node: For) -> None:
 
         def run() -> None:
             ev.state.assign(node.name, items[0][0])
-            _iteration(ev, node.body, False)
+            _after(ev, _iteration(ev, node.body, False))
 
         _passes(ev, run)
         return
+    breaks: list[State] = []
+    dead = ev.state.dead
     for text, open_ in items:
         ev.state.assign(node.name, text)
         before = ev.state.copy() if open_ else None
-        _iteration(ev, node.body, not open_)
-        ev.state.dead = False
+        breaks += _iteration(ev, node.body, not open_)
         if before is not None:
             ev.state = merge(before, ev.state)
+        if ev.state.dead and not dead:
+            break
+    _after(ev, breaks)
 
 
 def run_arith_for(ev: Evaluator, node: Node) -> State | None:
@@ -398,7 +445,7 @@ def run_arith_for(ev: Evaluator, node: Node) -> State | None:
 
     def run() -> None:
         ev.forget(assigned_names(node.text), "loop counter")
-        _iteration(ev, node.body, True)
+        _after(ev, _iteration(ev, node.body, True))
 
     def loop() -> None:
         header, _, _ = node.text.partition(";")
@@ -439,7 +486,8 @@ def call(
     state.fds = fds
     state.locals = (*state.locals, {})
     ev.calls.append(name)
-    ev.exits.append([])
+    frame = Frame(False)
+    ev.frames.append(frame)
     context = ev.context
     ev.context = (*context, "function")
     nested = ev.nested_span
@@ -449,9 +497,8 @@ def call(
         ev.calls.pop()
         ev.context = context
         ev.nested_span = nested
-        exits = ev.exits.pop()
-    for left in exits:
-        ev.state = merge(ev.state, left)
+        ev.frames.pop()
+    _after(ev, frame.breaks)
     for after in (ev.state, failed):
         if after is not None and after.locals:
             for variable, value in after.locals[-1].items():
@@ -487,14 +534,14 @@ def run_uncalled(ev: Evaluator) -> None:
             ev.state = ev.state.copy()
             ev.state.dead = False
             ev.state.positional, ev.state.open_positional = (), True
-            ev.exits.append([])
+            ev.frames.append(Frame(False))
             held, ev.nested_span = ev.nested_span, span
             ev.calls.append(name)
             try:
                 ev.uncertain(lambda body=body: ev.apart(lambda: ev.node(body)), "function")  # type: ignore[misc]
             finally:
                 ev.calls.pop()
-                ev.exits.pop()
+                ev.frames.pop()
                 ev.nested_span = held
                 ev.defined = False
 

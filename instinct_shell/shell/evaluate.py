@@ -86,7 +86,7 @@ class Evaluator:
         self.defined = False
         self.context: tuple[str, ...] = ()
         self.aborts = False
-        self.exits: list[list[State]] = []  # per loop or call: the states at break, continue, return
+        self.frames: list[control.Frame] = []  # the loops and calls that break, continue and return leave
         self.nested_span: Span | None = None
         self.process_texts: dict[tuple[int, ...], Text] = {}
         self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
@@ -239,14 +239,14 @@ class Evaluator:
 
     def apart(self, action: Callable[[], object], *context: str) -> None:
         """Runs an action in a subshell: what it changes does not escape."""
-        state, exits = self.state, self.exits
+        state, frames = self.state, self.frames
         self.state = state.copy()
-        self.exits = []
+        self.frames = []
         traps = state.traps
         try:
             self.within(lambda: (action(), control.run_traps(self, traps)), *context)
         finally:
-            self.state, self.exits = state, exits
+            self.state, self.frames = state, frames
 
     def gather(self, action: Callable[[], object]) -> tuple[Text, tuple[int, ...]]:
         """What an action writes to stdout, and which invocations do."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 1_024  # fields that one word may become
 _WHITE = " \t\n"
+_NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 
 class Expander:
@@ -197,11 +198,24 @@ def _raw(parts: tuple[Part, ...]) -> list[Part]:
         elif isinstance(part, Tilde):
             part = Literal(part.span, "~" + part.user, False)
         last = out[-1] if out else None
+        if isinstance(part, Literal) and not part.quoted and isinstance(last, Param) and _is_short(last):
+            # `$x{a,b}` is `$xa $xb`: braces come before parameters
+            size = len(part.text) - len(part.text.lstrip(_NAME_CHARACTERS))
+            if size:
+                out[-1] = last.replace(name=last.name + part.text[:size])
+                part = Literal(part.span, part.text[size:], False)
+                if not part.text:
+                    continue
         if isinstance(part, Literal) and not part.quoted and isinstance(last, Literal) and not last.quoted:
             out[-1] = Literal(last.span, last.text + part.text, False)
         else:
             out.append(part)
     return out
+
+
+def _is_short(part: Param) -> bool:
+    """Whether this is `$name`, without braces."""
+    return not part.quoted and part.op == "" and part.index is None and part.name.isidentifier() and part.span.end - part.span.start == len(part.name) + 1
 
 
 def part_text(part: Part) -> str:
@@ -361,6 +375,9 @@ def _white_split(text: str) -> list[str]:
 def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -> Text:
     """The value of an arithmetic expression; variables it changes are changed. Code hidden in its variables is reported as opaque."""
     for part in nested:
+        if isinstance(part, Literal):
+            ev.check_hidden(part.text, span, "arithmetic", subscript=True)
+            continue
         found = ev.expander._joined(part)
         if isinstance(part, CommandSub) and found.text is not None and text.strip() == f"$({text.strip()[2:-1]})":
             text = found.text

@@ -66,6 +66,7 @@ class _Adapter:
         self.words = 0
         self.depth = 0
         self.backquotes = 0
+        self.doubts: list[Opaque] = []  # places where bash reads the text otherwise than the parser did
         self.points: list[int] | None = None
         if not text.isascii():
             points = []
@@ -98,7 +99,13 @@ class _Adapter:
     # ------------------------------------------------------------ commands
 
     def file(self, tree: Json) -> Script:
-        return self.script(tree.get("Stmts"), Span(0, len(self.text)))
+        found = self.script(tree.get("Stmts"), Span(0, len(self.text)))
+        return found.replace(items=(*found.items, *self.doubts)) if self.doubts else found
+
+    def doubt(self, reason: str) -> None:
+        """Makes the whole text opaque, beside what was read of it."""
+        if not any(found.reason == reason for found in self.doubts):
+            self.doubts.append(Opaque(Span(0, len(self.text)), reason, self.text))
 
     def script(self, stmts: list[Json] | None, span: Span | None = None) -> Script:
         items = stmts or []
@@ -133,7 +140,11 @@ class _Adapter:
         return found
 
     def _callexpr(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
-        found = tuple(self.word(w) for w in node.get("Args") or ())
+        arguments = node.get("Args") or ()
+        if arguments and arguments[0]["Parts"][0]["Type"] == "ExtGlob":
+            # without extglob `!(rm x)` is a negated subshell, with it a pattern that names a command
+            return Opaque(span, "a command that begins with an extended pattern", self.text[span.start : span.end])
+        found = tuple(self.word(w) for w in arguments)
         return Command(span, found, tuple(self.assignment(a) for a in node.get("Assigns") or ()), redirects)
 
     def _binarycmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
@@ -409,11 +420,25 @@ class _Adapter:
         elif expansion := node.get("Exp"):
             word = expansion.get("Word")
             pattern = expansion["Op"][0] in "#%^,"
+            if word and quoted and not pattern:
+                word = self._quotes_in_quotes(word)
             argument = self.word(word, braces=False, quoted=quoted and not pattern) if word else None
             op = op + expansion["Op"]
             if expansion["Op"] == "@":
                 op, argument = op + (argument.raw if argument else ""), None
         return Param(span, name, quoted, op, argument, second, index)
+
+    def _quotes_in_quotes(self, word: Json) -> Json:
+        """In `"${x:-'y'}"` the single quotes are plain characters for bash, which mvdan/sh takes for quotes."""
+        parts = []
+        for part in word.get("Parts") or ():
+            if part["Type"] == "SglQuoted":
+                inside = part.get("Value", "")
+                if part.get("Dollar") or any(c in inside for c in "}$`\"\\"):
+                    self.doubt("single quotes inside a quoted `${..}`")
+                part = {**part, "Type": "Lit", "Value": f"'{inside}'"}
+            parts.append(part)
+        return {**word, "Parts": parts}
 
     def arithmetic_parts(self, node: Json | None, out: list[Part]) -> None:
         """Every part of an arithmetic expression that may run something, in source order."""
