@@ -24,7 +24,7 @@ _SHOWN_IN_RUN = ("/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-
 _SOCKET_FOLDERS = (".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", "ssh-", "tmux-", "dbus-", "gpg-", "keyring-", "pulse-", "vscode-", "snap-private-tmp")
 # as uid 0 these belong to "us" even without any capability
 _KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "timer_list", "kcore", "kmsg", "kpagecount", "kpageflags", "kpagecgroup")
-_RESERVED_PIDS = 300  # the kernel does not hand these out again once the numbers have wrapped
+_LEAST_PID_MAX = 301  # the kernel takes nothing smaller
 
 
 def plan_for(spec: JailSpec) -> Plan:
@@ -209,9 +209,9 @@ def _own_pid_limit() -> bool:
 
 
 def _limit_pids(processes: int) -> None:
-    """The only process limit that holds for uid 0 too: the kernel does not count root against RLIMIT_NPROC."""
+    """The only process limit that holds for uid 0 too, whom RLIMIT_NPROC does not count; it cannot be below 300."""
     try:
         with open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as knob:
-            knob.write(str(_RESERVED_PIDS + max(processes, 2)))
+            knob.write(str(max(_LEAST_PID_MAX, processes + 1)))
     except OSError as problem:
         raise StepFailed("limiting the number of processes", problem.errno or 0) from None
