@@ -33,7 +33,7 @@ class ShellSyntax(BuiltIn):
 
     def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
         """bash is asked only when something could not be read: a process for each command would cost more than all judging."""
-        unread = not effects or any(effect.kind is EffectKind.CODE_OPAQUE and effect.get("source") != "network" for effect in effects)
+        unread = any(effect.kind is EffectKind.CODE_OPAQUE and effect.get("source") != "network" for effect in effects)
         return (Question(QuestionKind.SYNTAX, intent.content),) if intent.type is IntentType.SHELL_COMMAND and unread and intent.content.strip() else ()
 
     def judge(
