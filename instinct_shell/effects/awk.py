@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 from ..model.value import Value
+from ..shell.words import decode_ansi
 
 
 class Touch(Value):
@@ -129,7 +130,5 @@ def _touch(kind: str, expression: list[str], constants: dict[str, str]) -> Touch
             known = False
             break
         body = token[1:-1] if len(token) > 1 and token.endswith('"') else token[1:]
-        from .output import unescape
-
-        text += unescape(body)
+        text += decode_ansi(body)
     return Touch(kind, text, known)

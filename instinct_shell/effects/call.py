@@ -140,7 +140,7 @@ class Scene:
     Made by `derive`; describers use it read-only. Nested texts share `files`, `sources`, `links` and `copies` with the outer one.
     """
 
-    __slots__ = ("_derive_text", "copies", "effects_of", "environment", "files", "home", "invocations", "links", "sources", "user", "workspace")
+    __slots__ = ("_derive_text", "copies", "effects_of", "files", "home", "invocations", "links", "sources", "user", "variables", "workspace")
 
     def __init__(
         self,
@@ -148,13 +148,13 @@ class Scene:
         workspace: str,
         home: str,
         user: str = "",
-        environment: tuple[tuple[str, str], ...] = (),
+        variables: tuple[tuple[str, Field], ...] = (),
         derive_text: Callable[..., tuple[Effect, ...]] | None = None,
     ) -> None:
         self.workspace = workspace
         self.home = home
         self.user = user
-        self.environment = environment
+        self.variables = variables  # exported by outer texts, for the nested ones
         self.files: dict[str, str | None] = {}  # path -> text written to it earlier in the same line (None: written, text unknown)
         self.sources: dict[str, str] = {}  # path written earlier -> where its text came from: network | file | generated | ...
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
@@ -163,9 +163,9 @@ class Scene:
         self.effects_of: dict[int, tuple[Effect, ...]] = {}  # invocation index -> effects derived for it so far
         self._derive_text = derive_text
 
-    def inner(self, derive_text: Callable[..., tuple[Effect, ...]] | None, environment: tuple[tuple[str, str], ...]) -> Scene:
+    def inner(self, derive_text: Callable[..., tuple[Effect, ...]] | None, variables: tuple[tuple[str, Field], ...]) -> Scene:
         """The scene of a nested text: what was written or linked before is shared, the invocations are its own."""
-        scene = Scene(workspace=self.workspace, home=self.home, user=self.user, environment=environment, derive_text=derive_text)
+        scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         return scene
 

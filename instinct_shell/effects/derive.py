@@ -62,7 +62,6 @@ def derive_evaluation(
         workspace=workspace,
         home=surroundings.home,
         user=surroundings.user,
-        environment=surroundings.env,
         derive_text=None,
     )
     level = _Level(work, scene, 0, (), Certainty.CERTAIN)
@@ -151,11 +150,11 @@ class _Level:
         except InstinctError as error:
             yield call.effect(EffectKind.CODE_OPAQUE, reason=f"nested text cannot be read: {error.message}", source="text")
             return
-        around, holes = follow.surroundings(self.work.surroundings, call, positional, cwd, self.scene)
+        around = follow.surroundings(self.work.surroundings, call, positional, cwd, self.scene)
         evaluation = evaluate(parsed.script, around, self.work.parse)
-        level = _Level(self.work, self.scene.inner(None, around.env), self.depth + 1, origin, call.certainty)
+        level = _Level(self.work, self.scene.inner(None, around.variables), self.depth + 1, origin, call.certainty)
         for effect in level.run(evaluation):
-            yield from holes.fill(effect.replace(span=call.span if call.span != NOWHERE else effect.span))
+            yield effect.replace(span=call.span) if call.span != NOWHERE else effect
 
 
 def _pairs(**attributes: str) -> tuple[tuple[str, str], ...]:

@@ -7,11 +7,9 @@ import posixpath
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Evaluation, Field, Invocation, Known, Stream, Surroundings
 from . import flow, output
-from .call import Call, Scene, inside
+from .call import Call, Program, Scene, inside
 from .catalog import canonical
-from .holes import Holes
 from .options import make_call
-from .call import Program
 from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
@@ -128,16 +126,23 @@ def resolve_links(effect: Effect, links: dict[str, str]) -> Effect:
 # ---------------------------------------------------------------- nested text
 
 
-def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], cwd: Field, scene: Scene) -> tuple[Surroundings, Holes]:
-    """What a nested shell starts with: the call's directory, environment and positional parameters, unknown values as holes."""
-    holes = Holes(str(len(call.origin)))
-    environment = dict(scene.environment)
-    for name, field in (*call.invocation.env, *call.invocation.assignments):
-        environment[name] = holes.of(field)
-    arguments = tuple(holes.of(field) for field in positional)
-    where = cwd.text if cwd.text is not None else holes.of(cwd)
-    around = base.replace(cwd=where, env=tuple(environment.items()), argv0=arguments[0] if arguments else "bash", positional=arguments[1:])
-    return around, holes
+def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], cwd: Field, scene: Scene) -> Surroundings:
+    """What a nested shell starts with: the call's directory, environment, stdin and positional parameters, as far as they are known."""
+    changed = {name: field for name, field in (*scene.variables, *call.invocation.env, *call.invocation.assignments)}
+    stdin = call.invocation.stdin
+    return Surroundings(
+        cwd=cwd.text or "/",
+        home=base.home,
+        env=base.env,
+        argv0=call.name,
+        user=base.user,
+        cwd_field=cwd,
+        argv0_field=positional[0] if positional else None,
+        positional_fields=positional[1:],
+        variables=tuple(changed.items()),
+        # Indexes of producers belong to the outer text, so a pipe whose text is not known is an input of unknown kind in there.
+        stdin=stdin.replace(producers=()) if stdin.kind in ("text", "null", "file", "closed") else None,
+    )
 
 
 def calls_unknown_function(evaluation: Evaluation) -> bool:

@@ -53,6 +53,8 @@ def file_effects(call: Call, scene: Scene, kind: EffectKind, field: Field, **att
 
 def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: Scene, **attributes: str) -> Iterator[Effect]:
     """`file_effects` with another directory (`tar -C`, `git -C`)."""
+    if any(origin.kind == "process" for origin in field.origins):
+        return  # a pipe with a name: what is behind it stands in the text as commands of its own
     if field.unset and "unset" not in attributes:
         attributes["unset"] = ",".join(field.unset)
     if field.known is Known.DYNAMIC and not field.prefix and not field.suffix and any(origin.producers for origin in field.origins):

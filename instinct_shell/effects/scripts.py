@@ -53,11 +53,11 @@ def run_text(call: Call, scene: Scene, field: Field, *, positional: tuple[Field,
 
 
 def _printed(field: Field, scene: Scene) -> str | None:
-    """The text of a word that is wholly the output of one known printer."""
-    if field.prefix or field.suffix or len(field.origins) != 1 or len(field.origins[0].producers) != 1:
+    """The text of a word that is wholly the output of known printers (or names a pipe from them)."""
+    if len(field.origins) != 1 or not field.origins[0].producers or ((field.prefix or field.suffix) and field.origins[0].kind != "process"):
         return None
-    text = output.stdout_of(field.origins[0].producers[0], scene)
-    return text.rstrip("\n") if text is not None else None
+    pieces = [output.stdout_of(index, scene) for index in field.origins[0].producers]
+    return None if None in pieces else "".join(piece or "" for piece in pieces).rstrip("\n")
 
 
 def _only_setters(field: Field, scene: Scene) -> bool:
@@ -106,7 +106,7 @@ def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), v
 
 def script_file(call: Call, scene: Scene, field: Field, positional: tuple[Field, ...] = (), *, via: str = "", read: bool = False) -> Iterator[Effect]:
     """A shell runs (or sources: read=True) the file that this word names."""
-    if field.known is Known.DYNAMIC and any(origin.producers and origin.kind in ("command", "process") for origin in field.origins) and not field.prefix:
+    if field.known is Known.DYNAMIC and any(origin.kind == "process" for origin in field.origins):
         text = _printed(field, scene)
         if text is not None:
             yield from scene.nested_shell(text, call, positional=positional, via=via or call.name)

@@ -117,18 +117,22 @@ def join(words: tuple[Field, ...]) -> Field:
 
 def source(call: Call, scene: Scene) -> Iterator[Effect]:
     """`source file` runs the file in this shell: it is read and it is code."""
-    if call.operands:
-        yield from scripts.script_file(call, scene, call.operands[0], call.operands, via="source", read=True)
+    if not call.operands:
+        return
+    field = call.operands[0]
+    if any(origin.kind == "process" for origin in field.origins) and all(
+        scene.invocations[index].output is not None for origin in field.origins for index in origin.producers if index < len(scene.invocations)
+    ):
+        return  # known text is run by the evaluator, in the shell's own state
+    yield from scripts.script_file(call, scene, field, call.operands, via="source", read=True)
 
 
 def trap(call: Call, scene: Scene) -> Iterator[Effect]:
-    """`trap TEXT SIGNAL`: the text runs later, perhaps; a trap for EXIT or DEBUG surely."""
+    """`trap TEXT SIGNAL` of unknown text; known text is run by the evaluator, in the shell's own state."""
     words = call.operands
-    if len(words) < 2 or call.has("-l", "-p") or words[0].text in ("", "-"):
-        return
-    surely = any(word.text in ("EXIT", "0", "DEBUG", "RETURN") for word in words[1:])
-    later = call if surely else call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
-    yield from scripts.run_text(later, scene, words[0], via="trap")
+    if len(words) > 1 and not call.has("-l", "-p") and words[0].known is Known.DYNAMIC:
+        later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
+        yield from scripts.run_text(later, scene, words[0], via="trap")
 
 
 def multicall(call: Call, scene: Scene) -> Iterator[Effect]:
