@@ -82,6 +82,39 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "git",
         "git hub yadm",
     ),
+    (
+        "disks",
+        "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat "
+        "mkfs.minix mkfs.bfs mkfs.cramfs mkfs.jfs mkfs.reiserfs mke2fs mkdosfs mkntfs mkreiserfs mkudffs mkswap mkexfatfs newfs "
+        "fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted gparted growpart fixparts testdisk addpart delpart resizepart wipefs "
+        "blkdiscard badblocks hdparm sdparm tune2fs resize2fs xfs_growfs xfs_repair e2fsck fsck fsck.ext4 ntfsfix debugfs "
+        "dumpe2fs e2label fatlabel swaplabel partprobe blockdev smartctl ddrescue partclone.ext4 dd_rescue dumpfs lsscsi blkparse "
+        "iotop zpool zfs btrfs bcachefs cryptsetup veracrypt clevis nvme dmsetup losetup lvremove vgremove pvremove vgreduce "
+        "lvreduce lvcreate vgcreate pvcreate lvextend lvresize vgextend lvrename vgrename lvchange vgchange pvmove lvconvert lvs "
+        "vgs pvs lvdisplay vgdisplay pvdisplay lvscan vgscan pvscan zdb mdadm mount umount fusermount fusermount3 sshfs bindfs "
+        "pivot_root eject mount.cifs mount.nfs squashfuse encfs gocryptfs udisksctl pmount pumount swapon swapoff quotaon "
+        "quotaoff setquota edquota xfs_quota",
+    ),
+    (
+        "system",
+        "systemctl service rc-service invoke-rc.d sv supervisorctl initctl launchctl s6-svc rc-update chkconfig update-rc.d nssm "
+        "winsw loginctl machinectl busctl coredumpctl homectl portablectl shutdown reboot poweroff halt pm-suspend pm-hibernate "
+        "rtcwake kexec zzz init telinit journalctl iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw "
+        "firewall-cmd ipset pfctl fail2ban-client iptables-restore ip6tables-restore shorewall iptables-save ip6tables-save ip "
+        "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant ifup "
+        "ifdown arp ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup "
+        "delgroup gpasswd passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock "
+        "smbpasswd realm sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain aa- "
+        "disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit "
+        "tuned-adm grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl "
+        "lilo refind-install timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives "
+        "alternatives dpkg-divert ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg crontab fcrontab "
+        "run-parts anacron logrotate savelog",
+    ),
+    (
+        "processes",
+        "kill skill tgkill pkill killall killall5 pskill taskkill fuser kill-port fkill xkill killport renice",
+    ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )
 

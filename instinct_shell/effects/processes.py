@@ -1,0 +1,130 @@
+"""Programs that send signals: kill, pkill, killall, fuser -k. One's own child is told apart from everybody else's process."""
+
+from __future__ import annotations
+
+import re
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known
+from . import flow
+from .call import Call, Program, Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_SIGNAL = re.compile(r"-(?:SIG)?[A-Z][A-Z0-9+]*|-\d+", re.IGNORECASE)
+_CHILD = ("!", "$!")  # names under which the evaluator knows the last background command
+
+
+def kill(call: Call, scene: Scene) -> Iterator[Effect]:
+    """kill: by process id; 0 asks only, -1 is everybody, a job or `$!` is one's own child."""
+    signal, operands, ended = "TERM", [], False
+    argv = list(call.argv)
+    while argv:
+        field = argv.pop(0)
+        text = field.text or field.prefix
+        if not ended and text == "--":
+            ended = True
+        elif not ended and text in ("-l", "-L", "--list", "--table"):
+            return
+        elif not ended and text in ("-s", "-n", "--signal", "-q", "--queue", "--timeout") and argv:
+            value = argv.pop(0)
+            signal = value.text or value.prefix if text in ("-s", "-n", "--signal") else signal
+        elif not ended and text.startswith("--signal="):
+            signal = text[9:]
+        elif not ended and not operands and signal == "TERM" and field.text is not None and _SIGNAL.fullmatch(text) and argv:
+            signal = text[1:]
+        else:
+            operands.append(field)
+    signal = signal.upper().removeprefix("SIG")
+    for field in operands:
+        for by, name in _whom(field, scene):
+            yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by="signal0" if signal == "0" else by, signal=signal)
+
+
+def _whom(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
+    """(by, name) of one operand."""
+    if field.known is Known.DYNAMIC:
+        if field.origins and all(origin.kind == "variable" and origin.detail in _CHILD or origin.kind == "child" for origin in field.origins):
+            yield "child", "$!"
+            return
+        names = _found_by_name(field, scene)
+        if names:
+            yield from (("name", name) for name in names)
+        elif any(origin.detail in ("PPID", "$PPID") for origin in field.origins):
+            yield "parent", "$PPID"
+        else:
+            yield "pid", field.prefix
+        return
+    for text in field.values:
+        if text.startswith("%"):
+            yield "child", text
+        elif text in ("-1", "0"):
+            # INVARIANT: `kill -1` style targets reach every process of the user, or of the own group.
+            yield "all", text
+        else:
+            yield "pid", text
+
+
+def _found_by_name(field: Field, scene: Scene) -> list[str]:
+    """Names in `kill $(pgrep node)`, `kill $(pidof nginx)`, `kill $(lsof -t -i:3000)`."""
+    found = []
+    for origin in field.origins:
+        for index in flow.upstream(origin.producers, scene):
+            words = [word.text or word.prefix for word in scene.invocations[index].words]
+            if words[:1] in (["pgrep"], ["pidof"]):
+                found += [word for word in words[1:] if not word.startswith("-")]
+            elif words[:1] in (["lsof"], ["fuser"], ["ss"]):
+                found += [word for word in words[1:] if ":" in word or word.isdigit()][:1]
+    return found
+
+
+def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
+    """pkill, killall: by name; by user alone, or with a pattern that fits everything, it is everybody."""
+    signal, names, users = "TERM", [], []
+    argv = list(call.argv)
+    takes = "-u -U -g -G -s -t -P -F -r -n -N -y -o -Z -e" if call.name in ("killall", "killall5") else "-u -U -g -G -s -t -P -F -r --ns --nslist"
+    while argv:
+        field = argv.pop(0)
+        text = field.text or field.prefix
+        if text in ("-l", "--list", "-V", "--version"):
+            return
+        if text in ("-s", "--signal") and argv:
+            value = argv.pop(0)
+            signal = value.text or value.prefix
+        elif text.startswith("--signal="):
+            signal = text[9:]
+        elif text in ("-u", "-U", "--user", "--uid", "--euid") and argv:
+            value = argv.pop(0)
+            users.append(value.text or value.prefix)
+        elif field.text is not None and _SIGNAL.fullmatch(text) and (text[1:].isdigit() or text[1:].upper().removeprefix("SIG") in _NAMES):
+            signal = text[1:]
+        elif text in takes.split() and argv:
+            argv.pop(0)
+        elif not text.startswith("-") or field.known is Known.DYNAMIC:
+            names.append(text)
+    signal = signal.upper().removeprefix("SIG")
+    everybody = call.name == "killall5" or (users and not names) or any(name in ("", ".", ".*", "*") for name in names)
+    for name in names or users or [""]:
+        by = "signal0" if signal == "0" else "all" if everybody else "name"
+        yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by=by, signal=signal)
+
+
+_NAMES = frozenset("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS".split())
+
+
+def fuser(call: Call, scene: Scene) -> Iterator[Effect]:
+    """fuser -k, kill-port, fkill: kill whoever uses a file or port."""
+    if call.name in ("fuser",) and not call.has("-k", "--kill"):
+        return
+    for field in call.operands:
+        yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, field.text or field.prefix), by="name", signal="KILL")
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(("kill", "skill", "tgkill"), style="raw", describe=kill, summary="sends signals to processes"),
+    Program(("pkill", "killall", "killall5", "pskill", "taskkill"), style="raw", describe=by_name, summary="sends signals to processes by name"),
+    Program(("fuser", "kill-port", "fkill", "xkill", "killport"), options="-n -M= --namespace", describe=fuser, summary="kills whoever uses a file or port"),
+    Program(("renice",), options="-n -p= -g= -u= --priority", summary="changes priorities"),
+)
