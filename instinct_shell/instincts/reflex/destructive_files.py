@@ -25,7 +25,7 @@ _VERBS = {
 }
 _INSIDE = "name a path inside the workspace, such as `rm -rf ./build`"
 _WRITE_INSIDE = "write inside the workspace, such as `mkdir -p build`, or under /tmp"
-_ORIGINS_ELSEWHERE = ("docker", "podman", "kubectl", "ssh", "nerdctl", "lxc")
+_ROOTS = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
 
 
 def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail_level: str) -> Said | None:
@@ -142,13 +142,9 @@ def _same_end(glob: str, pattern: str) -> bool:
 
 def _moved_into(path: str, earlier: tuple[Effect, ...], ground: Ground) -> str:
     """What was moved (not copied) below this path earlier in the same line, unless a build makes it again."""
-    moves = [effect for effect in earlier if effect.kind is EffectKind.FILE_MOVE and not effect.target.dynamic]
-    for move in moves:
-        if ground.rebuildable(move.target.text):
-            continue
-        landed = [e for e in earlier if e.span == move.span and e.program == move.program and e.kind in (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE)]
-        if any(inside(e.target.text, path) for e in landed if e.target.text):
-            return ground.shown(move.target.text)
+    for effect in earlier:
+        if effect.kind is EffectKind.FILE_MOVE and inside(effect.get("to"), path) and not ground.rebuildable(effect.target.text):
+            return ground.shown(effect.target.text)
     return ""
 
 
@@ -158,6 +154,8 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
     if effect.has("bound") and (not prefix or ground.in_scope(prefix.rstrip("/") or "/")):
         return None
     verb = _VERBS[effect.kind]
+    if _ROOTS.intersection(effect.origin) and (effect.kind in LOSSES or effect.has("recursive")):
+        return Decision.DENY, f"{verb} a path that is only known when it runs ({why}), with the rights of root", _INSIDE
     folder = prefix if prefix.endswith("/") else posixpath.dirname(prefix) if prefix else ""
     folder = folder.rstrip("/") or ("/" if prefix else "")
     instead = "bind the path first, such as `rm -rf ./build`, or look at it: `ls -la`"

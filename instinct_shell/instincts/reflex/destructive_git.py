@@ -41,9 +41,12 @@ def _discard(effect: Effect, ground: Ground) -> Said | None:
     if effect.has("force"):
         return Decision.DENY, "skips git's own refusal to lose uncommitted work", "leave the force option out, or " + _STASH
     if effect.has("sweep") or not effect.has("named"):
-        if effect.program == "git" and effect.get("how") == "clean":
-            return Decision.DENY, "deletes untracked files of the whole tree", "see what would go: `git clean -nd`"
+        if effect.has("untracked"):
+            what = "untracked and ignored files" if effect.has("ignored") else "untracked files"
+            return Decision.DENY, f"deletes {what} unseen", "see what would go: `git clean -nd`"
         return Decision.DENY, "discards uncommitted work of the whole tree", _STASH
+    if effect.has("folder"):
+        return Decision.ASK, f"discards uncommitted work in the whole folder {ground.shown(effect.target.text)}", "see what would be lost: `git diff`, or " + _STASH
     decision = ground.profile.effect_decision(EffectKind.GIT_DISCARD)
     if decision is Decision.ALLOW:
         return None
@@ -67,7 +70,7 @@ def _delete_ref(effect: Effect, ground: Ground) -> Said | None:
     guarded = any_matches(ground.profile.protected_refs, name)
     words = f"the {'protected ' if guarded else ''}{kind.replace('_', ' ')} {shown(name)}"
     look = "see what it holds: `git log --oneline -10`"
-    if kind == "ref" or (guarded and kind in ("remote_branch", "branch")):
+    if kind == "ref" or effect.has("all") or effect.has("plumbing") or (guarded and kind in ("remote_branch", "branch", "remote_tag")):
         return Decision.DENY, f"deletes {words}", look
     if kind == "stash":
         return Decision.ASK, "drops a stash", "look at it: `git stash show -p`"
