@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Self, dataclass_transform
+    from typing import Any, ClassVar, Self, dataclass_transform
 else:
 
     def dataclass_transform(**_: object):
@@ -23,6 +23,8 @@ class ValueMeta(type):
     """Builds the value class from its annotations; fields of a base value come first."""
 
     _fields: tuple[str, ...]
+    _defaults: dict[str, Any]
+    _own_init: Any  # the class whose `__init__` this one has
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> ValueMeta:
         own = [field for field in namespace.get("__annotations__", {}) if not field.startswith("_")]
@@ -35,26 +37,34 @@ class ValueMeta(type):
         namespace["__slots__"] = tuple(field for field in own if field not in inherited)
         namespace["_fields"] = fields
         namespace["_defaults"] = defaults
-        if fields and "__init__" not in namespace:
-            scope: dict[str, Any] = {"_set": _set, "_d": defaults}
-            parameters = ", ".join(f"{f}=_d[{f!r}]" if f in defaults else f for f in fields)
-            body = "\n".join(f"    _set(self, {f!r}, {f})" for f in fields)
-            check = "\n    self._check()" if _has_check(bases, namespace) else ""
-            exec(f"def __init__(self, {parameters}):\n{body}{check}", scope)  # noqa: S102  # field names are our own source text
-            namespace["__init__"] = scope["__init__"]
-        return super().__new__(mcs, name, bases, namespace)
+        made = fields and "__init__" not in namespace
+        if made:
+            namespace["__init__"] = _first_use
+        cls = super().__new__(mcs, name, bases, namespace)
+        if made:
+            cls._own_init = cls
+        return cls
 
 
-def _has_check(bases: tuple[type, ...], namespace: dict[str, Any]) -> bool:
-    return "_check" in namespace or any(hasattr(base, "_check") for base in bases)
+def _first_use(self: Any, *args: Any, **kwargs: Any) -> None:
+    """Compiles the class's own `__init__` when its first value is made: most classes are never used by one command."""
+    owner = type(self)._own_init
+    defaults = owner._defaults
+    parameters = ", ".join(f"{f}=_d[{f!r}]" if f in defaults else f for f in owner._fields)
+    body = "\n".join(f"    _set(self, {f!r}, {f})" for f in owner._fields)
+    check = "\n    self._check()" if hasattr(owner, "_check") else ""
+    scope: dict[str, Any] = {"_set": _set, "_d": defaults}
+    exec(f"def __init__(self, {parameters}):\n{body}{check}", scope)  # noqa: S102  # field names are our own source text
+    owner.__init__ = scope["__init__"]
+    owner.__init__(self, *args, **kwargs)
 
 
 class Value(metaclass=ValueMeta):
     """A frozen value. A subclass may define `_check()`, which runs after construction and raises when the value would be wrong."""
 
     if TYPE_CHECKING:
-        _fields: tuple[str, ...]
-        _defaults: dict[str, Any]
+        _fields: ClassVar[tuple[str, ...]]
+        _defaults: ClassVar[dict[str, Any]]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen")
