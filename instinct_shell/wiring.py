@@ -208,7 +208,7 @@ class Guard:
                 instincts=(*BUILTIN, *self._extra),
                 situation=self._situation,
                 facts=self._facts,
-                audit=AuditTrail(self.state),
+                audit=AuditTrail(self.state, profile=self.profile),
                 clock=SystemClock(),
                 new_id=new_run,
                 grants=self._grants,

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 PLAIN = (str, int, float, bool, type(None))
 
 
-def encode(value: object) -> object:
-    """JSON data for a value, a tuple of values, facts, or plain data. Raises StorageError for anything else."""
+def encode(value: object, *, full: bool = False) -> object:
+    """JSON data for a value, a tuple of values, facts, or plain data; full: defaults stand in it too. Raises StorageError for anything else."""
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None or kind is float:
         return value
@@ -36,19 +36,19 @@ def encode(value: object) -> object:
         out: dict[str, object] = {}
         for field in value._fields:
             item = getattr(value, field)
-            if field not in defaults or item != defaults[field]:
-                out[field] = encode(item)
+            if full or field not in defaults or item != defaults[field]:
+                out[field] = encode(item, full=full)
         return out
     if isinstance(value, Decision):
         return value.word
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, tuple | list):
-        return [encode(item) for item in value]
+        return [encode(item, full=full) for item in value]
     if isinstance(value, Facts):
-        return [[encode(question), encode(answer)] for question, answer in value.items()]
+        return [[encode(question, full=full), encode(answer, full=full)] for question, answer in value.items()]
     if isinstance(value, dict):
-        return {_key(key): encode(item) for key, item in value.items()}
+        return {_key(key): encode(item, full=full) for key, item in value.items()}
     if isinstance(value, PLAIN):
         return value
     raise StorageError(f"a `{kind.__name__}` cannot be written to a record")

@@ -34,6 +34,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..model.profile import Profile
     from .verify import TrailReport
 
 SEGMENT_BYTES = 16 * 1024 * 1024
@@ -56,9 +57,11 @@ class Repair(Value):
 class AuditTrail:
     """Appends to and reads from the trail below one state directory. Cheap to make; opens nothing before it is used."""
 
-    def __init__(self, state: str, *, segment_bytes: int = SEGMENT_BYTES) -> None:
+    def __init__(self, state: str, *, profile: Profile | None = None, segment_bytes: int = SEGMENT_BYTES) -> None:
+        """profile: kept beside the trail at the first append, so that what it judged can be judged again after it changed."""
         self._state = state
         self._directory = os.path.join(state, "audit")
+        self._profile = profile
         self._segment_bytes = segment_bytes
         self._written: str = ""
 
@@ -66,6 +69,9 @@ class AuditTrail:
 
     def append(self, record: AuditRecord, *, durable: bool = False) -> None:
         """Write the record down, without its secrets. Raises StorageError; then nothing was added."""
+        if self._profile is not None:
+            self._keep_profile(self._profile, record.at)
+            self._profile = None
         body = Redactor(self._state).data(dict(record.body))
         self._append(((record, body),), durable=durable)
 
@@ -88,6 +94,14 @@ class AuditTrail:
                 return file.read()
         except OSError as error:
             raise explain(error, path) from error
+
+    def _keep_profile(self, profile: Profile, at: float) -> None:
+        if not os.path.exists(self._kept(profile.digest)):
+            import json
+
+            from ..model.codec import encode
+
+            self.keep(profile.digest, json.dumps(encode(profile)), at)
 
     def flush(self) -> None:
         """Wait until what this object appended is on disk."""
