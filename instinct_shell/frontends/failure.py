@@ -20,8 +20,9 @@ def guarded(program: Callable[[], int], *, usage_status: int = Exit.USAGE) -> in
     """
     try:
         status = program()
-        if sys.stdout is not None:  # None: started with it closed
-            sys.stdout.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:  # None: started with it closed
+                stream.flush()
         return status
     except UsageError as error:
         tell(error.message, error.hint)

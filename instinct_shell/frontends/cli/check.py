@@ -131,8 +131,10 @@ def _show(judgement: Judgement, *, as_json: bool) -> None:
 
 def _batch(guard: Guard, lines: Iterable[bytes]) -> int:
     """Answer each JSON line in order, flushed line by line; a bad line gets an `error` and the batch goes on."""
+    import gc
     import json
 
+    gc.enable()  # this one may live long; bin/launch.py starts without
     for raw in lines:
         if raw.strip():
             sys.stdout.write(json.dumps(_answer(guard, raw, json.loads)) + "\n")

@@ -90,8 +90,8 @@ def outcome(data: Mapping[str, object]) -> tuple[tuple[str, object], ...]:
     response = data.get("tool_response", data.get("tool_result", data.get("tool_output")))
     for source in (data, response if isinstance(response, dict) else {}):
         found += [(name, source[name]) for name in OUTCOME if isinstance(source.get(name), bool | int | float)]
-    size = len(response) if isinstance(response, str) else sum(len(value) for value in response.values() if isinstance(value, str)) if isinstance(response, dict) else 0
-    return (*found, ("output_characters", size))
+    texts = response.values() if isinstance(response, dict) else (response,)
+    return (*found, ("output_characters", sum(len(value) for value in texts if isinstance(value, str))))
 
 
 DIALECT = Claude()

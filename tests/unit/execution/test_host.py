@@ -8,7 +8,7 @@ import os
 import pytest
 from hypothesis import given, strategies as st
 
-from instinct_shell.execution.host import Person, _fits, ancestors, guard_paths, visible_environment
+from instinct_shell.execution.host import Names, Person, ancestors, guard_paths, visible_environment
 from instinct_shell.model.jailspec import JailLevel
 from instinct_shell.model.profile import Profile
 
@@ -24,9 +24,9 @@ def test_an_empty_allow_list_allows_nothing() -> None:
     assert visible_environment({"PATH": "/bin"}, PROFILE.replace(env_allow=())) == {}
 
 
-@given(st.text("AB_", max_size=8), st.text("AB_*", max_size=6))
-def test_name_patterns_mean_what_globs_mean(name: str, pattern: str) -> None:
-    assert _fits(name, pattern) == fnmatch.fnmatchcase(name, pattern)
+@given(st.text("AB_", max_size=8), st.lists(st.text("AB_*", max_size=6), max_size=4))
+def test_name_patterns_mean_what_globs_mean(name: str, patterns: list[str]) -> None:
+    assert Names(tuple(patterns)).match(name) == any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def test_the_home_of_the_account_cannot_be_hidden_by_a_variable() -> None:
