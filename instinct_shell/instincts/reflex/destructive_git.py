@@ -70,7 +70,7 @@ def _delete_ref(effect: Effect, ground: Ground) -> Said | None:
     guarded = any_matches(ground.profile.protected_refs, name)
     words = f"the {'protected ' if guarded else ''}{kind.replace('_', ' ')} {shown(name)}"
     look = "see what it holds: `git log --oneline -10`"
-    if kind == "ref" or effect.has("all") or effect.has("plumbing") or (guarded and kind in ("remote_branch", "branch", "remote_tag")):
+    if kind == "ref" or effect.has("all") or (guarded and kind in ("remote_branch", "branch", "remote_tag")):
         return Decision.DENY, f"deletes {words}", look
     if kind == "stash":
         return Decision.ASK, "drops a stash", "look at it: `git stash show -p`"
