@@ -153,7 +153,7 @@ _SUFFIXES = {
     "gzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "pbzip2": ".bz2", "xz": ".xz", "lzma": ".lzma", "zstd": ".zst", "lz4": ".lz4",
     "lzop": ".lzo", "brotli": ".br", "compress": ".Z", "lzip": ".lz", "pixz": ".xz", "zopfli": ".gz",
 }  # fmt: skip
-_KEEP_BY_DEFAULT = frozenset("zstd unzstd lz4 unlz4 lzop brotli zopfli".split())
+_KEEP_BY_DEFAULT = frozenset(["zstd", "unzstd", "lz4", "unlz4", "lzop", "brotli", "zopfli"])
 
 
 def compress(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -225,11 +225,16 @@ def jar(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(
         ("tar", "gtar", "bsdtar", "star"),
-        options="-f -C -T -X -I -F -b -H -g -K -L -N -V --file --directory --cd --files-from --exclude-from --exclude --use-compress-program --to-command "
-        "--checkpoint-action --checkpoint= --info-script --new-volume-script --rsh-command --rmt-command --transform --xform --strip-components --owner --group "
-        "--mode --mtime --one-top-level= --warning --format --sort --starting-file --blocking-factor --listed-incremental --label --newer --after-date --exclude-ignore",
-        longs="--create --extract --get --list --append --update --delete --diff --compare --concatenate --catenate --remove-files --to-stdout --verbose "
-        "--absolute-names --keep-old-files --skip-old-files --overwrite --gzip --bzip2 --xz --zstd --auto-compress --dereference --wildcards --recursive-unlink --unlink-first",
+        options="-f -C -T -X -I -F -b -H -g -K -L -N -V --file --directory --cd --files-from --exclude-from --exclude "
+        "--use-compress-program --to-command "
+        "--checkpoint-action --checkpoint= --info-script --new-volume-script --rsh-command --rmt-command "
+        "--transform --xform --strip-components --owner --group "
+        "--mode --mtime --one-top-level= --warning --format --sort --starting-file --blocking-factor "
+        "--listed-incremental --label --newer --after-date --exclude-ignore",
+        longs="--create --extract --get --list --append --update --delete --diff --compare --concatenate --catenate "
+        "--remove-files --to-stdout --verbose "
+        "--absolute-names --keep-old-files --skip-old-files --overwrite --gzip --bzip2 --xz --zstd "
+        "--auto-compress --dereference --wildcards --recursive-unlink --unlink-first",
         style="bundle",
         describe=tar,
         summary="packs and unpacks archives",
@@ -241,19 +246,38 @@ PROGRAMS: tuple[Program, ...] = (
         describe=zip_,
         summary="packs zip archives; -TT runs a command",
     ),
-    Program(("unzip", "unrar", "unar", "lsar", "zipinfo", "funzip"), options="-d -P -x -i -o-dir -e -p=", describe=unzip, summary="unpacks archives"),
-    Program(("7z", "7za", "7zr", "7zz", "p7zip", "rar", "arj", "lha", "zpaq"), style="raw", describe=seven_zip, summary="packs and unpacks archives"),
+    Program(
+        ("unzip", "unrar", "unar", "lsar", "zipinfo", "funzip"),
+        options="-d -P -x -i -o-dir -e -p=",
+        describe=unzip,
+        summary="unpacks archives",
+    ),
+    Program(
+        ("7z", "7za", "7zr", "7zz", "p7zip", "rar", "arj", "lha", "zpaq"),
+        style="raw",
+        describe=seven_zip,
+        summary="packs and unpacks archives",
+    ),
     Program(
         tuple(
-            "gzip gunzip pigz unpigz bzip2 bunzip2 pbzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 lzop brotli unbrotli compress uncompress lzip pixz zopfli".split()
+            (
+                "gzip gunzip pigz unpigz bzip2 bunzip2 pbzip2 xz unxz lzma unlzma zstd unzstd lz4 unlz4 lzop brotli unbrotli compress "
+                "uncompress lzip pixz zopfli"
+            ).split()
         ),
         options="-S -b -T -M -o -D -C= --suffix --threads --memlimit --format --output --block-size",
-        longs="--stdout --to-stdout --decompress --uncompress --keep --force --list --test --recursive --quiet --verbose --fast --best --rm",
+        longs="--stdout --to-stdout --decompress --uncompress --keep --force --list --test --recursive --quiet "
+        "--verbose --fast --best --rm",
         option_roles=(("-o", "write"), ("--output", "write")),
         describe=compress,
         summary="compresses files in place, or to stdout with -c",
     ),
-    Program(("cpio", "pax"), options="-F -O -I -D -E -H -R -C -M -f -s -x --file --directory --pattern-file --format --owner --rsh-command", describe=cpio, summary="packs and unpacks lists of files"),
+    Program(
+        ("cpio", "pax"),
+        options="-F -O -I -D -E -H -R -C -M -f -s -x --file --directory --pattern-file --format --owner --rsh-command",
+        describe=cpio,
+        summary="packs and unpacks lists of files",
+    ),
     Program(("ar", "gcc-ar", "llvm-ar", "ranlib"), style="raw", describe=ar, summary="packs object files"),
     Program(("jar",), options="-f -C -e -m --file --manifest --main-class", style="bundle", describe=jar, summary="packs Java archives"),
 )

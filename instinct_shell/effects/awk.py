@@ -27,7 +27,9 @@ def _tokens(program: str) -> list[str]:
     out: list[str] = []
     at = 0
     while at < len(program):
-        if program[at] == "/" and (not out or out[-1] in "(,{};!~&&||=?:" or out[-1] in ("&&", "||", "!=", "==", "~", "case", "return", "in")):
+        if program[at] == "/" and (
+            not out or out[-1] in "(,{};!~&&||=?:" or out[-1] in ("&&", "||", "!=", "==", "~", "case", "return", "in")
+        ):
             end = at + 1
             in_class = False
             while end < len(program) and (program[end] != "/" or in_class):

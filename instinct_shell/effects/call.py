@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 
-from ..model.effect import Certainty, Effect, EffectKind, Span, Target, TargetKind
+from ..model.effect import NOTHING, Certainty, Effect, EffectKind, Span, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Invocation, Known
 
@@ -80,11 +80,19 @@ class Call(Value):
         return found
 
     def effect(
-        self, kind: EffectKind, target: Target | None = None, /, *, certainty: Certainty | None = None, span: Span | None = None, **attributes: str
+        self,
+        kind: EffectKind,
+        target: Target | None = None,
+        extra: dict[str, str] | None = None,
+        /,
+        *,
+        certainty: Certainty | None = None,
+        span: Span | None = None,
+        **attributes: str,
     ) -> Effect:
-        """An effect of this call; attributes with empty values are dropped."""
-        from ..model.effect import NOTHING
-
+        """An effect of this call, with the attributes given by name and in `extra`; those with empty values are dropped."""
+        if extra:
+            attributes = {**attributes, **extra}
         pairs = tuple(sorted((k, v) for k, v in attributes.items() if v))
         return Effect(kind, target or NOTHING, certainty or self.certainty, span or self.span, self.name, pairs, self.origin)
 
@@ -112,7 +120,9 @@ def path_targets(field: Field, cwd: Field, home: str = "") -> tuple[tuple[Target
             found.append((Target(kind, fold(base.rstrip("/") + "/" + value)), sure))
         else:
             for base in cwd.values if cwd.known is Known.SET else ():
-                found.append((Target(kind, fold((escape_glob(base) if field.glob else base).rstrip("/") + "/" + value)), Certainty.POSSIBLE))
+                found.append(
+                    (Target(kind, fold((escape_glob(base) if field.glob else base).rstrip("/") + "/" + value)), Certainty.POSSIBLE)
+                )
             if cwd.known is Known.DYNAMIC:
                 found.append((Target(TargetKind.PATH, "", f"relative to an unknown directory ({cwd.reason})"), Certainty.UNKNOWN))
     return tuple(found)
@@ -140,7 +150,19 @@ class Scene:
     Made by `derive`; describers use it read-only. Nested texts share `files`, `sources`, `links` and `copies` with the outer one.
     """
 
-    __slots__ = ("_derive_text", "copies", "effects_of", "files", "home", "invocations", "links", "sources", "user", "variables", "workspace")
+    __slots__ = (
+        "_derive_text",
+        "copies",
+        "effects_of",
+        "files",
+        "home",
+        "invocations",
+        "links",
+        "sources",
+        "user",
+        "variables",
+        "workspace",
+    )
 
     def __init__(
         self,
@@ -169,7 +191,9 @@ class Scene:
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         return scene
 
-    def nested_shell(self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = "") -> Iterator[Effect]:
+    def nested_shell(
+        self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = ""
+    ) -> Iterator[Effect]:
         """Effects of shell text that this call runs (bash -c, eval, ssh ...); spans are the call's own."""
         if self._derive_text is None:
             yield call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="generated")

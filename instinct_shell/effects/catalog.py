@@ -31,8 +31,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "search",
-        "find gfind bfs xargs gxargs parallel env_parallel sem rush fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep "
-        "pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag ack ack-grep pt",
+        "find gfind bfs xargs gxargs parallel env_parallel sem rush",
     ),
     (
         "readers",
@@ -46,12 +45,12 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "sdiff diff3 colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 base32 basenc gbase64 "
         "xxd iconv uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree "
         "stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate "
-        "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal nproc uname uptime free vmstat iostat "
-        "mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem "
-        "lspci lsusb lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop "
-        "btop atop glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty "
-        "sleep usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall "
-        "write mesg",
+        "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime free vmstat iostat mpstat sar "
+        "w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem lspci lsusb "
+        "lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop "
+        "glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep "
+        "usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write "
+        "mesg",
     ),
     (
         "archives",
@@ -115,13 +114,20 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "processes",
         "kill skill tgkill pkill killall killall5 pskill taskkill fuser kill-port fkill xkill killport renice",
     ),
+    (
+        "searchers",
+        "fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag "
+        "ack ack-grep pt",
+    ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )
 
 # Programs whose name often carries a version (python3.12, gcc-13): the row is the one of the bare name.
 VERSIONED = frozenset(
-    "python pip pypy ruby gem perl php node npm lua luajit java gcc g++ cc c++ clang clang++ llvm-config go psql postgres pg_dump "
-    "pg_restore tclsh wish guile vim emacs bash ksh zsh lldb gdb make cmake ld ocaml erl scala julia Rscript".split()
+    (
+        "python pip pypy ruby gem perl php node npm lua luajit java gcc g++ cc c++ clang clang++ llvm-config go psql postgres "
+        "pg_dump pg_restore tclsh wish guile vim emacs bash ksh zsh lldb gdb make cmake ld ocaml erl scala julia Rscript"
+    ).split()
 )
 
 

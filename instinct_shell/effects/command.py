@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 UNKNOWN = Program((), style="raw", summary="a program without a row")
 
 # Folders whose programs are what their name says, also inside a project (.venv/bin/python, node_modules/.bin/tsc).
-PROGRAM_FOLDERS = frozenset("bin .bin sbin Scripts shims libexec games".split())
+PROGRAM_FOLDERS = frozenset(["bin", ".bin", "sbin", "Scripts", "shims", "libexec", "games"])
 # Names so common for a project's own scripts that `./install` is not coreutils' install.
 SCRIPT_NAMES = frozenset(
-    "install test watch run build start stop time script more split make patch clean deploy setup service at batch link join fold look "
-    "column write last users who env config configure check update upgrade release lint format serve server app main".split()
+    (
+        "install test watch run build start stop time script more split make patch clean deploy setup service at batch link "
+        "join fold look column write last users who env config configure check update upgrade release lint format serve server "
+        "app main"
+    ).split()
 )
 MOST_CANDIDATES = 12
 # What an unknown program in front of a complete harmful command may pass on to it (`rtk git reset --hard`).
@@ -45,7 +48,11 @@ PASSED_ON = frozenset(
     }
 )
 # Inner commands that are recognised behind an unknown program: distinct names, and more words than the name alone.
-INNER = frozenset("git rm shred dd docker podman kubectl helm terraform tofu pulumi sudo bash sh zsh psql mysql dropdb aws gcloud az gsutil curl find".split())
+INNER = frozenset(
+    (
+        "git rm shred dd docker podman kubectl helm terraform tofu pulumi sudo bash sh zsh psql mysql dropdb aws gcloud az gsutil curl find"
+    ).split()
+)
 
 
 class Describe:
@@ -81,7 +88,7 @@ class Describe:
 
         found: list[str] = []
         for value in head.values:
-            folder, _, pattern = value.rpartition("/")
+            pattern = value.rpartition("/")[2]
             plain = pattern.replace("\\", "")
             if not any(c in pattern for c in "*?["):
                 found.append(plain)
@@ -89,7 +96,9 @@ class Describe:
                 found += [name for name in self.catalog.names() if fnmatchcase(name, pattern)]
         return tuple(found) if len(found) <= MOST_CANDIDATES else ()
 
-    def dynamic(self, invocation: Invocation, head: Field, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    def dynamic(
+        self, invocation: Invocation, head: Field, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
         """A command word of unknown value: looked up by what is known of it, else opaque."""
         name = flow.looked_up(head, self.scene)
         if not name and "/" in head.suffix:
@@ -105,7 +114,9 @@ class Describe:
         target = Target(TargetKind.NAME, head.prefix, reason or "dynamic word")
         return Effect(EffectKind.CODE_OPAQUE, target, weakest(sure, Certainty.UNKNOWN), invocation.span, "", pairs, origin)
 
-    def program(self, invocation: Invocation, name: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    def program(
+        self, invocation: Invocation, name: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
         """Effects of the program of this name (or path) with these arguments."""
         scene = self.scene
         path, base = "", name
@@ -138,7 +149,9 @@ class Describe:
         if row.describe is not None:
             yield from row.describe(call, self.scene)
 
-    def written(self, invocation: Invocation, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    def written(
+        self, invocation: Invocation, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
         """A file that the same text wrote is run: its text is followed when it is known."""
         from .scripts import run_file
 
@@ -162,12 +175,19 @@ class Describe:
         else:
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
         yield from flow.named_secrets(call, self.scene)
-        for index, field in enumerate(argv[:4]):
-            inner = field.text
-            if inner in INNER and len(argv) > index + 2 - (inner != "rm"):
+        for index in range(min(len(argv), 4)):
+            if is_complete(argv[index:], index):
                 nested = self.command(invocation, argv[index:], weakest(sure, Certainty.POSSIBLE), (*origin, base))
                 yield from (effect for effect in nested if effect.kind in PASSED_ON)
                 break
+
+
+def is_complete(words: tuple[Field, ...], index: int) -> bool:
+    """Whether the words behind an unknown program are a command of their own rather than its sub-command (`dvc rm x`, `aws s3 rm x`)."""
+    name = words[0].text
+    if name not in INNER or len(words) < 2 or any("://" in (word.text or word.prefix) for word in words):
+        return False
+    return name != "rm" or (index == 0 and len(words) > 2 and (words[1].text or "").startswith("-"))
 
 
 def asks_for_help(call: Call) -> bool:

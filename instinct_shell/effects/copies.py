@@ -39,7 +39,11 @@ class _Ends:
 def is_folder(field: Field) -> bool:
     """Whether a destination surely is an existing folder: `x/`, `.`, `..`, `~`."""
     text = field.text if field.text is not None else field.suffix or field.prefix
-    return text.endswith("/") or posixpath.basename(text) in (".", "..") or text in ("", "/", "/tmp", "/etc", "/usr/local/bin", "/usr/bin", "/bin")
+    return (
+        text.endswith("/")
+        or posixpath.basename(text) in (".", "..")
+        or text in ("", "/", "/tmp", "/etc", "/usr/local/bin", "/usr/bin", "/bin")
+    )
 
 
 def destinations(call: Call, scene: Scene, ends: _Ends, source: Field) -> Iterator[tuple[Target, Certainty, bool]]:
@@ -80,19 +84,17 @@ def put(call: Call, scene: Scene, ends: _Ends, *, recursive: str = "", **attribu
         for target, sure, maybe in destinations(call, scene, ends, source):
             if target.text in SINKS:
                 continue
-            extra = {"dynamic": "write"} if target.dynamic else {}
+            extra = {**attributes, "from": "" if origin in SINKS else origin, "dynamic": "write" if target.dynamic else ""}
             if target.dynamic and ends.into.origins and all(o.kind == "mktemp" for o in ends.into.origins):
                 extra["bound"] = "1"
             yield call.effect(
                 EffectKind.FILE_WRITE,
                 target,
+                extra,
                 certainty=weakest(call.certainty, sure),
                 recursive=recursive,
                 if_folder="1" if maybe else "",
                 unset=",".join(ends.into.unset),
-                **{"from": "" if origin in SINKS else origin},
-                **extra,
-                **attributes,
             )
 
 
@@ -141,9 +143,15 @@ def link(call: Call, scene: Scene) -> Iterator[Effect]:
             if maybe:
                 continue
             if call.has("-f", "--force"):
-                yield call.effect(EffectKind.FILE_WRITE, target, certainty=sure, replaced="1", **extra)
+                yield call.effect(EffectKind.FILE_WRITE, target, extra, certainty=sure, replaced="1")
             yield call.effect(
-                EffectKind.FILE_LINK, target, certainty=sure, to=to, hard="" if symbolic else "1", force="1" if call.has("-f", "--force") else "", **extra
+                EffectKind.FILE_LINK,
+                target,
+                extra,
+                certainty=sure,
+                to=to,
+                hard="" if symbolic else "1",
+                force="1" if call.has("-f", "--force") else "",
             )
 
 
@@ -169,7 +177,16 @@ def install(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from put(call, scene, ends)
 
 
-_RSYNC_DELETES = ("--delete", "--del", "--delete-before", "--delete-during", "--delete-delay", "--delete-after", "--delete-excluded", "--delete-missing-args")
+_RSYNC_DELETES = (
+    "--delete",
+    "--del",
+    "--delete-before",
+    "--delete-during",
+    "--delete-delay",
+    "--delete-after",
+    "--delete-excluded",
+    "--delete-missing-args",
+)
 
 
 def remote_host(text: str) -> str:
@@ -205,7 +222,13 @@ def rsync(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, field, recursive=recursive, sweep="1")
         if away:
             for effect in file_effects(call, scene, EffectKind.FILE_READ, field):
-                yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, away.rpartition("@")[2]), upload="file", path=effect.target.text, tool="rsync")
+                yield call.effect(
+                    EffectKind.NET_UPLOAD,
+                    Target(TargetKind.HOST, away.rpartition("@")[2]),
+                    upload="file",
+                    path=effect.target.text,
+                    tool="rsync",
+                )
     if into is None or away:
         if away and any(call.has(option) for option in _RSYNC_DELETES):
             yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, away.rpartition("@")[2]), via="rsync", deletes="1")
@@ -221,7 +244,9 @@ def _rsync_into(call: Call, scene: Scene, sources: tuple[Field, ...], into: Fiel
         if text.endswith("/") or not name or source.glob:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, into, recursive=recursive or "1", noclobber=noclobber)
         elif is_folder(into) or recursive or len(sources) > 1:
-            yield from path_effects(call, EffectKind.FILE_WRITE, literal(name), _as_cwd(into, call), scene, recursive=recursive, noclobber=noclobber)
+            yield from path_effects(
+                call, EffectKind.FILE_WRITE, literal(name), _as_cwd(into, call), scene, recursive=recursive, noclobber=noclobber
+            )
         else:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, into, noclobber=noclobber)
     if any(call.has(option) for option in _RSYNC_DELETES):
@@ -237,8 +262,10 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         ("cp", "gcp"),
         options="-t -S --target-directory --suffix --backup= --preserve= --no-preserve --sparse --reflink= --context= --update=",
-        longs="--recursive --archive --force --interactive --link --symbolic-link --no-clobber --update --verbose --parents --remove-destination "
-        "--no-target-directory --strip-trailing-slashes --one-file-system --dereference --no-dereference --attributes-only --preserve --backup",
+        longs="--recursive --archive --force --interactive --link --symbolic-link --no-clobber --update --verbose "
+        "--parents --remove-destination "
+        "--no-target-directory --strip-trailing-slashes --one-file-system --dereference --no-dereference "
+        "--attributes-only --preserve --backup",
         describe=copy,
         summary="copies files",
     ),
@@ -265,11 +292,16 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         ("rsync",),
-        options="-e -f -B -M -T -4= --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from --filter --bwlimit --port --timeout "
-        "--backup-dir --suffix --temp-dir --compare-dest --copy-dest --link-dest --partial-dir --log-file --password-file --chmod --chown --max-size "
-        "--min-size --max-delete --out-format --info --debug --usermap --groupmap --iconv --block-size --modify-window --contimeout --remote-option",
-        longs="--recursive --archive --verbose --dry-run --delete --del --delete-before --delete-during --delete-delay --delete-after --delete-excluded "
-        "--delete-missing-args --list-only --remove-source-files --ignore-existing --existing --update --inplace --append --progress --stats --compress --human-readable --quiet --checksum",
+        options="-e -f -B -M -T -4= --rsh --rsync-path --exclude --include --exclude-from --include-from --files-from "
+        "--filter --bwlimit --port --timeout "
+        "--backup-dir --suffix --temp-dir --compare-dest --copy-dest --link-dest --partial-dir --log-file "
+        "--password-file --chmod --chown --max-size "
+        "--min-size --max-delete --out-format --info --debug --usermap --groupmap --iconv --block-size "
+        "--modify-window --contimeout --remote-option",
+        longs="--recursive --archive --verbose --dry-run --delete --del --delete-before --delete-during "
+        "--delete-delay --delete-after --delete-excluded "
+        "--delete-missing-args --list-only --remove-source-files --ignore-existing --existing --update "
+        "--inplace --append --progress --stats --compress --human-readable --quiet --checksum",
         describe=rsync,
         summary="mirrors folders, here or on another machine",
     ),

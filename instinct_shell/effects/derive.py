@@ -98,12 +98,24 @@ class _Level:
         scene.invocations = evaluation.invocations
         found: list[Effect] = []
         for piece in evaluation.opaque:
-            found.append(Effect(EffectKind.CODE_OPAQUE, certainty=self.certainty, span=piece.span, attributes=_pairs(reason=piece.reason, source="text"), origin=self.origin))
+            found.append(
+                Effect(
+                    EffectKind.CODE_OPAQUE,
+                    certainty=self.certainty,
+                    span=piece.span,
+                    attributes=_pairs(reason=piece.reason, source="text"),
+                    origin=self.origin,
+                )
+            )
         called = follow.calls_unknown_function(evaluation)
         for index, invocation in enumerate(evaluation.invocations):
             self.work.left -= 1
             if self.work.left < 0:
-                found.append(Effect(EffectKind.CODE_OPAQUE, span=invocation.span, attributes=_pairs(reason="too many commands to follow", source="text")))
+                found.append(
+                    Effect(
+                        EffectKind.CODE_OPAQUE, span=invocation.span, attributes=_pairs(reason="too many commands to follow", source="text")
+                    )
+                )
                 break
             if invocation.defined and not called:
                 continue
@@ -128,7 +140,9 @@ class _Level:
         """The effect on what a link made earlier in the same text points to."""
         return follow.resolve_links(effect, self.scene.links) if self.scene.links else effect
 
-    def nested(self, kind: str, payload: object, call: Call, positional: tuple[Field, ...], cwd: Field | None, via: str) -> tuple[Effect, ...]:
+    def nested(
+        self, kind: str, payload: object, call: Call, positional: tuple[Field, ...], cwd: Field | None, via: str
+    ) -> tuple[Effect, ...]:
         """Effects of code inside a command: shell text, or an argument vector. Spans are the call's own."""
         origin = (*call.origin, via or call.name)
         if kind == "argv":

@@ -37,7 +37,9 @@ def sed(call: Call, scene: Scene) -> Iterator[Effect]:
                     yield effect.replace(target=effect.target.replace(text=effect.target.text + suffix.text))
     for field in files:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-        text = scene.files.get(output.absolute(field.text, call.invocation)) or (output.stdin_text(call.invocation, scene) if field.text == "-" else None)
+        text = scene.files.get(output.absolute(field.text, call.invocation)) or (
+            output.stdin_text(call.invocation, scene) if field.text == "-" else None
+        )
         if text:
             yield from _sed_script(text, call, scene)
     if not call.has("--sandbox"):
@@ -115,7 +117,10 @@ def ed(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from _ex_command(line, call, scene)
 
 
-_EX = re.compile(r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)", re.DOTALL)
+_EX = re.compile(
+    r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)",
+    re.DOTALL,
+)
 _CALLS = re.compile(r"""(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1""", re.DOTALL)
 
 
@@ -126,7 +131,11 @@ def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
         if match is None:
             continue
         verb, argument = match.group(1).strip(), match.group(2).strip()
-        if verb.endswith("!") and not verb.startswith(("wri", "sav", "so")) and (verb == "!" or verb[0] in "rwe" or verb.startswith("read")):
+        if (
+            verb.endswith("!")
+            and not verb.startswith(("wri", "sav", "so"))
+            and (verb == "!" or verb[0] in "rwe" or verb.startswith("read"))
+        ):
             yield from scene.nested_shell(argument, call, via=f"{call.name} !")
         elif verb.startswith("te"):
             yield from scene.nested_shell(argument, call, via=f"{call.name} :terminal")
@@ -191,7 +200,9 @@ def emacs(call: Call, scene: Scene) -> Iterator[Effect]:
                 yield from scene.nested_shell(match.group(1), call, via="emacs --eval")
             for match in _LISP_DELETE.finditer(text):
                 yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match.group(1)), recursive="1")
-            if field.text is None or re.search(r"\((?:call-process|start-process|make-process|write-region|rename-file|copy-file|load)", text):
+            if field.text is None or re.search(
+                r"\((?:call-process|start-process|make-process|write-region|rename-file|copy-file|load)", text
+            ):
                 yield opaque(call, "text", "Lisp that starts programs or changes files", language="elisp")
     for field in call.operands:
         if not (field.text or "").startswith("+"):
@@ -223,7 +234,12 @@ def patch(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     folder = call.value("-d", "--directory")
     strip = call.value("-p", "--strip")
-    yield from patched(call, scene, text, folder, int(strip.text) if strip is not None and (strip.text or "").isdigit() else 0)
+    yield from patched(call, scene, text, folder, _count(strip))
+
+
+def _count(field: Field | None) -> int:
+    text = (field.text or "") if field is not None else ""
+    return int(text) if text.isdigit() else 0
 
 
 def patched(call: Call, scene: Scene, text: str | None, folder: Field | None, strip: int) -> Iterator[Effect]:
@@ -236,7 +252,9 @@ def patched(call: Call, scene: Scene, text: str | None, folder: Field | None, st
         yield from path_effects(call, EffectKind.FILE_WRITE, literal("."), base, scene, below="1", patched="1")
     for name in names:
         if name.strip() != "/dev/null":
-            yield from path_effects(call, EffectKind.FILE_WRITE, literal("/".join(name.strip().split("/")[strip:])), base, scene, patched="1")
+            yield from path_effects(
+                call, EffectKind.FILE_WRITE, literal("/".join(name.strip().split("/")[strip:])), base, scene, patched="1"
+            )
 
 
 PROGRAMS: tuple[Program, ...] = (
@@ -249,7 +267,8 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         ("awk", "gawk", "mawk", "nawk", "original-awk", "goawk"),
-        options="-F -v -f -e -E -i -l -W -o= -d= -p= --field-separator --assign --file --source --exec --include --load --profile= --dump-variables=",
+        options="-F -v -f -e -E -i -l -W -o= -d= -p= --field-separator --assign --file --source --exec --include "
+        "--load --profile= --dump-variables=",
         style="stop",
         describe=awk,
         summary="processes columns; system() and pipes run commands",
@@ -269,14 +288,36 @@ PROGRAMS: tuple[Program, ...] = (
         summary="an editor; --eval runs Lisp",
     ),
     Program(
-        ("nano", "pico", "micro", "joe", "jed", "ne", "tilde", "helix", "hx", "kak", "mcedit", "amp", "kate", "gedit", "code", "code-insiders", "cursor", "subl", "mousepad", "zed"),
+        (
+            "nano",
+            "pico",
+            "micro",
+            "joe",
+            "jed",
+            "ne",
+            "tilde",
+            "helix",
+            "hx",
+            "kak",
+            "mcedit",
+            "amp",
+            "kate",
+            "gedit",
+            "code",
+            "code-insiders",
+            "cursor",
+            "subl",
+            "mousepad",
+            "zed",
+        ),
         options="-T -o -r -s -Y -C -g --goto --install-extension --uninstall-extension --command -c",
         describe=open_editor,
         summary="an editor",
     ),
     Program(
         ("patch", "gpatch"),
-        options="-B -D -d -F -g -i -o -p -r -V -x -Y -z --directory --input --output --strip --reject-file --fuzz --suffix --prefix --basename-prefix",
+        options="-B -D -d -F -g -i -o -p -r -V -x -Y -z --directory --input --output --strip --reject-file --fuzz "
+        "--suffix --prefix --basename-prefix",
         longs="--dry-run --reverse --forward --backup --force --batch --binary --quiet --silent",
         describe=patch,
         summary="applies a patch",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from ..model.effect import Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field, Known, literal
-from .call import Call, Program, Scene
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Known, literal
+from .call import Call, Program, Scene, fold
 from .output import absolute
 from .roles import file_effects, path_effects
 
@@ -21,6 +21,10 @@ def remove(call: Call, scene: Scene) -> Iterator[Effect]:
     force = "1" if call.has("-f", "--force") else ""
     for field in call.operands:
         text = field.text
+        if text and text.startswith("~") and text.partition("/")[0] == "~" and not field.quoted:
+            # A `~` that an expansion brought in names a file, but whoever wrote it meant the home directory.
+            meant = Target(TargetKind.PATH, fold(scene.home + text[1:]))
+            yield call.effect(EffectKind.FILE_DELETE, meant, certainty=Certainty.POSSIBLE, recursive=recursive, force=force)
         if text and text.endswith("/") and scene.links:
             linked = scene.links.get(absolute(text, call.invocation))
             if linked:
@@ -50,7 +54,11 @@ def dd(call: Call, scene: Scene) -> Iterator[Effect]:
         name, equals, value = text.partition("=")
         if not equals or name not in ("if", "of"):
             continue
-        part = field.replace(prefix=value) if field.known is Known.DYNAMIC else field.replace(values=tuple(v.partition("=")[2] for v in field.values))
+        part = (
+            field.replace(prefix=value)
+            if field.known is Known.DYNAMIC
+            else field.replace(values=tuple(v.partition("=")[2] for v in field.values))
+        )
         if name == "if":
             yield from file_effects(call, scene, EffectKind.FILE_READ, part, source_of_copy="1")
         else:
@@ -79,7 +87,9 @@ def change_mode(call: Call, scene: Scene) -> Iterator[Effect]:
     for field in files:
         yield from file_effects(call, scene, EffectKind.FILE_METADATA, field, recursive=recursive, mode=mode)
         if re.fullmatch(r"0*[2467]\d{3}", mode) or re.search(r"(?:^|,)[ugoa]*[+=][rwxXt]*s", mode):
-            yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, absolute(field.text, call.invocation)), tool="setuid", mode=mode)
+            yield call.effect(
+                EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, absolute(field.text, call.invocation)), tool="setuid", mode=mode
+            )
 
 
 def change_owner(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -155,21 +165,32 @@ def remove_folder(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def touch(call: Call, scene: Scene) -> Iterator[Effect]:
     """touch: makes a file or changes its times, never its content."""
-    kind = EffectKind.FILE_METADATA if call.has("-c", "--no-create", "-h", "-t", "-d", "--date", "-r", "--reference") else EffectKind.FILE_CREATE
+    kind = (
+        EffectKind.FILE_METADATA
+        if call.has("-c", "--no-create", "-h", "-t", "-d", "--date", "-r", "--reference")
+        else EffectKind.FILE_CREATE
+    )
     for field in call.operands:
         yield from file_effects(call, scene, kind, field, touch="1")
 
 
 def trash(call: Call, scene: Scene) -> Iterator[Effect]:
     """Trash tools: gone from its place, kept elsewhere; emptying the trash deletes it for good."""
-    if call.name in ("trash-empty",) or (call.name == "gio" and call.has("--empty")):
+    if call.name == "trash-empty" or (call.name == "gio" and call.has("--empty")):
         yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"{scene.home}/.local/share/Trash"), recursive="1", sweep="1")
         return
     words = call.operands[1:] if call.name == "gio" else call.operands
     if call.name == "gio" and (not call.operands or call.operands[0].text not in ("trash", "remove")):
         return
     for field in words:
-        yield from file_effects(call, scene, EffectKind.FILE_DELETE, field, recursive="1", kept="trash" if call.name != "gio" or "trash" in str(call.operands[0].text) else "")
+        yield from file_effects(
+            call,
+            scene,
+            EffectKind.FILE_DELETE,
+            field,
+            recursive="1",
+            kept="trash" if call.name != "gio" or "trash" in str(call.operands[0].text) else "",
+        )
 
 
 def rename_pattern(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -179,7 +200,6 @@ def rename_pattern(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     for field in call.operands[skip:]:
         yield from file_effects(call, scene, EffectKind.FILE_MOVE, field)
-
 
 
 PROGRAMS: tuple[Program, ...] = (
@@ -205,7 +225,13 @@ PROGRAMS: tuple[Program, ...] = (
         roles="write",
         summary="empties, shortens or extends files",
     ),
-    Program(("tee", "sponge", "pee"), longs="--append --ignore-interrupts --output-error", options="--output-error=", describe=tee, summary="copies stdin to files"),
+    Program(
+        ("tee", "sponge", "pee"),
+        longs="--append --ignore-interrupts --output-error",
+        options="--output-error=",
+        describe=tee,
+        summary="copies stdin to files",
+    ),
     Program(("dd", "dcfldd", "dc3dd", "pv-dd"), style="raw", describe=dd, summary="copies blocks: if= is read, of= overwritten"),
     Program(("chmod",), style="raw", describe=change_mode, summary="changes modes"),
     Program(
@@ -218,19 +244,47 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("chattr", "chflags"), style="raw", describe=change_attributes, summary="changes file attributes such as +i"),
     Program(
         ("setfacl", "setfattr", "chcon", "restorecon", "semanage-fcontext", "chacl"),
-        options="-m -M -x -X -n -v -u -r -t -l --set --set-file --modify --modify-file --remove --remove-file --restore --name --value --user --role --type --range",
+        options="-m -M -x -X -n -v -u -r -t -l --set --set-file --modify --modify-file --remove --remove-file "
+        "--restore --name --value --user --role --type --range",
         option_roles=(("-M", "read"), ("-X", "read"), ("--modify-file", "read"), ("--restore", "read")),
         describe=access_list,
         summary="changes access lists, extended attributes or labels",
     ),
     Program(("mkdir",), options="-m --mode --context= -Z=", longs="--parents --verbose", describe=make_folder, summary="makes folders"),
-    Program(("touch",), options="-d -r -t --date --reference --time", longs="--no-create --no-dereference", describe=touch, summary="makes empty files or sets times"),
-    Program(("mktemp", "tempfile"), options="-p --tmpdir= --suffix -d=", longs="--directory --dry-run --quiet", describe=temporary, summary="makes a fresh temporary file or folder"),
+    Program(
+        ("touch",),
+        options="-d -r -t --date --reference --time",
+        longs="--no-create --no-dereference",
+        describe=touch,
+        summary="makes empty files or sets times",
+    ),
+    Program(
+        ("mktemp", "tempfile"),
+        options="-p --tmpdir= --suffix -d=",
+        longs="--directory --dry-run --quiet",
+        describe=temporary,
+        summary="makes a fresh temporary file or folder",
+    ),
     Program(("mkfifo", "mknod"), options="-m --mode", roles="create ignore", summary="makes a pipe or a device node"),
     Program(("fallocate",), options="-l -o --length --offset", roles="write", summary="reserves or punches space in a file"),
-    Program(("split",), options="-a -b -C -l -n -t --additional-suffix --bytes --line-bytes --lines --number --filter --suffix-length", describe=split_file, summary="splits a file into pieces"),
+    Program(
+        ("split",),
+        options="-a -b -C -l -n -t --additional-suffix --bytes --line-bytes --lines --number --filter --suffix-length",
+        describe=split_file,
+        summary="splits a file into pieces",
+    ),
     Program(("csplit",), options="-b -f -n --prefix --suffix-format --digits", describe=split_file, summary="splits a file at patterns"),
-    Program(("trash", "trash-put", "trash-empty", "gio", "rmtrash", "gvfs-trash"), describe=trash, summary="moves files to the trash, or empties it"),
-    Program(("rename", "prename", "file-rename", "mmv"), options="-e", longs="--no-act --nono --verbose --force", describe=rename_pattern, summary="renames files by a pattern"),
+    Program(
+        ("trash", "trash-put", "trash-empty", "gio", "rmtrash", "gvfs-trash"),
+        describe=trash,
+        summary="moves files to the trash, or empties it",
+    ),
+    Program(
+        ("rename", "prename", "file-rename", "mmv"),
+        options="-e",
+        longs="--no-act --nono --verbose --force",
+        describe=rename_pattern,
+        summary="renames files by a pattern",
+    ),
     Program(("sync", "fsync"), style="raw", summary="flushes to disk"),
 )

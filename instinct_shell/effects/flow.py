@@ -23,7 +23,7 @@ OUTWARD = NETWORK
 # From worst to best, for a value with several sources.
 WORST_FIRST = ("network", "file", "stdin", "read", "positional", "variable", "opaque", "generated")
 # Programs that print where another program is.
-FINDERS = frozenset("which whence".split())
+FINDERS = frozenset(["which", "whence"])
 # Readers that let no value of a secret through: counts, names, digests, tests.
 BLUNT = frozenset("wc sha256sum sha512sum sha1sum md5sum cksum b2sum true false sum".split())
 
@@ -123,6 +123,30 @@ def secrets_of(index: int, scene: Scene) -> Iterator[str]:
             yield effect.target.text
 
 
+def keeps_values_back(invocation: Invocation, scene: Scene) -> bool:
+    """Whether every reader of an output lets only names or counts through: `env | cut -d= -f1`, `env | wc -l`, `env | grep -q X`."""
+    if not invocation.readers or invocation.captured:
+        return False
+    for index in invocation.readers:
+        words = [word.text or "" for word in scene.invocations[index].words] if index < len(scene.invocations) else [""]
+        name, rest = words[0], words[1:]
+        if name in BLUNT:
+            continue
+        text = " ".join(rest)
+        if name == "cut" and ("-d=" in rest or "-d =" in text) and ("-f1" in rest or "-f 1" in text):
+            continue
+        if name == "sed" and any(script in ("s/=.*//", "s/=.*$//", "s/=.*/=***/", "s/=.*/=/", "s/=.*/=<redacted>/") for script in rest):
+            continue
+        if name in ("awk", "gawk") and "-F=" in rest and any(script.replace(" ", "") == "{print$1}" for script in rest):
+            continue
+        if name in ("grep", "egrep") and any(
+            flag.startswith("-") and not flag.startswith("--") and ("c" in flag or "q" in flag) for flag in rest
+        ):
+            continue
+        return False
+    return True
+
+
 def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Scene) -> list[Effect]:
     """A `net.upload` with secret=1 for each secret that flows into a command that talks to the network."""
     outward = [effect for effect in effects if effect.kind in OUTWARD and not effect.get("secret")]
@@ -146,7 +170,7 @@ def named_secrets(call: Call, scene: Scene) -> Iterator[Effect]:
     """Secrets that a program is given by name (`tool .env`, `tool --file=.env`, `tool @.env`): it may read them."""
     for field in call.argv:
         for value in field.values if field.known is not Known.DYNAMIC else ():
-            for text in (value, value.partition("=")[2], value.lstrip("@")):
+            for text in (value.partition("=")[2].lstrip("@<"), value.lstrip("@<")):
                 if not text or text.startswith("-") or len(text) > 400 or not looks_secret("/" + text):
                     continue
                 for target, _ in path_targets(field.replace(values=(text,)), call.invocation.cwd):

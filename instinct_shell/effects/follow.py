@@ -128,7 +128,7 @@ def resolve_links(effect: Effect, links: dict[str, str]) -> Effect:
 
 def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], cwd: Field, scene: Scene) -> Surroundings:
     """What a nested shell starts with: the call's directory, environment, stdin and positional parameters, as far as they are known."""
-    changed = {name: field for name, field in (*scene.variables, *call.invocation.env, *call.invocation.assignments)}
+    changed = dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
     stdin = call.invocation.stdin
     return Surroundings(
         cwd=cwd.text or "/",
@@ -150,7 +150,11 @@ def calls_unknown_function(evaluation: Evaluation) -> bool:
     for invocation in evaluation.invocations:
         if invocation.words and invocation.words[0].known is Known.DYNAMIC:
             return True
-        if len(invocation.words) > 1 and invocation.words[0].text in ("export", "declare", "typeset") and invocation.words[1].text in ("-f", "-fx", "-xf"):
+        if (
+            len(invocation.words) > 1
+            and invocation.words[0].text in ("export", "declare", "typeset")
+            and invocation.words[1].text in ("-f", "-fx", "-xf")
+        ):
             return True
     return False
 

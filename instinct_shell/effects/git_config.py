@@ -62,7 +62,7 @@ def command_line_config(key: str, value: Field, call: Call, scene: Scene) -> Ite
 def setting(call: Call, key: str, value: Field, scope: str, **attributes: str) -> Effect:
     """The effect of one key getting one value."""
     text = value.text if value.text is not None else value.prefix
-    return call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, key), key=key, value=text[:200] or "(empty)", scope=scope, **attributes)
+    return call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, key), attributes, key=key, value=text[:200] or "(empty)", scope=scope)
 
 
 _READS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool")
@@ -85,7 +85,11 @@ def config(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("-e", "--edit") or verb == "edit":
         yield call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, ""), key="", scope=scope, edit="1")
         return
-    removes = call.has("--unset", "--unset-all", "--remove-section", "--rename-section") or verb in ("unset", "rename-section", "remove-section")
+    removes = call.has("--unset", "--unset-all", "--remove-section", "--rename-section") or verb in (
+        "unset",
+        "rename-section",
+        "remove-section",
+    )
     if not words or (len(words) == 1 and not removes and verb != "set"):
         return
     key = (words[0].text if words[0].text is not None else words[0].prefix).lower()

@@ -72,9 +72,7 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
         yield connects(call, remote)
     name = where if not is_url(where) else ""
     forced = _last(call, ("-f", "--force"), ("--no-force",))
-    if call.has("--mirror"):
-        yield _forces(call, name, "", all="1")
-    elif forced and call.has("--all", "--branches"):
+    if call.has("--mirror") or (forced and call.has("--all", "--branches")):
         yield _forces(call, name, "", all="1")
     if call.has("--prune"):
         yield call.effect(EffectKind.GIT_DELETE_REF, Target(TargetKind.REF, f"{name}/*"), kind="remote_branch", remote=name, all="1")
@@ -103,14 +101,14 @@ def _refspec(call: Call, remote: str, field: Field, forced: bool) -> Iterator[Ef
         unsure = {"dynamic": "delete", "reason": field.reason} if field.text is None else {}
         target = Target(TargetKind.REF, f"{remote}/{branch}", field.reason if not field.values else "")
         if call.has("-d", "--delete") or (colon and not source and into):
-            yield call.effect(EffectKind.GIT_DELETE_REF, target, kind=kind, remote=remote, branch=branch, **unsure)
+            yield call.effect(EffectKind.GIT_DELETE_REF, target, unsure, kind=kind, remote=remote, branch=branch)
         elif forced or plus:
             yield _forces(call, remote, branch, all="1" if "*" in branch else "", kind="tag" if kind == "remote_tag" else "", **unsure)
 
 
-def _forces(call: Call, remote: str, branch: str, **attributes: str) -> Effect:
+def _forces(call: Call, remote: str, branch: str, /, **attributes: str) -> Effect:
     target = Target(TargetKind.REF, f"{remote}/{branch}" if remote or branch else "")
-    return call.effect(EffectKind.GIT_FORCE_PUSH, target, remote=remote, branch=branch, **attributes)
+    return call.effect(EffectKind.GIT_FORCE_PUSH, target, attributes, remote=remote, branch=branch)
 
 
 def branch(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -137,7 +135,7 @@ def tag(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, file)
 
 
-def _drops(call: Call, field: Field, kind: str, **attributes: str) -> Effect:
+def _drops(call: Call, field: Field, kind: str, /, **attributes: str) -> Effect:
     text = _text(field)
     name = text.removeprefix("refs/heads/").removeprefix("refs/tags/")
     if kind == "ref" and text.startswith("refs/heads/"):
@@ -146,7 +144,9 @@ def _drops(call: Call, field: Field, kind: str, **attributes: str) -> Effect:
         kind = "tag"
     if field.text is None:
         attributes["dynamic"] = "delete"
-    return call.effect(EffectKind.GIT_DELETE_REF, Target(TargetKind.REF, name, "" if field.values else field.reason), kind=kind, branch=name, **attributes)
+    return call.effect(
+        EffectKind.GIT_DELETE_REF, Target(TargetKind.REF, name, "" if field.values else field.reason), attributes, kind=kind, branch=name
+    )
 
 
 def update_ref(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -155,7 +155,14 @@ def update_ref(call: Call, scene: Scene) -> Iterator[Effect]:
         for field in call.operands[:1]:
             yield _drops(call, field, "ref", plumbing="1", force="1")
     elif call.has("--stdin"):
-        yield call.effect(EffectKind.GIT_DELETE_REF, Target(TargetKind.REF, "", "refs that come in on stdin"), kind="ref", plumbing="1", all="1", dynamic="delete")
+        yield call.effect(
+            EffectKind.GIT_DELETE_REF,
+            Target(TargetKind.REF, "", "refs that come in on stdin"),
+            kind="ref",
+            plumbing="1",
+            all="1",
+            dynamic="delete",
+        )
 
 
 def fetch(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -199,7 +206,9 @@ def reflog(call: Call, scene: Scene) -> Iterator[Effect]:
     """reflog expire, delete: what git could still name is forgotten."""
     verb = call.operands[0].text if call.operands else ""
     if verb in ("expire", "delete") and not call.has("-n", "--dry-run"):
-        yield call.effect(EffectKind.GIT_REWRITE, Target(TargetKind.REF, "reflog"), how="reflog-expire", all="1" if call.has("--all") else "")
+        yield call.effect(
+            EffectKind.GIT_REWRITE, Target(TargetKind.REF, "reflog"), how="reflog-expire", all="1" if call.has("--all") else ""
+        )
 
 
 def collect(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -232,34 +241,46 @@ def send_email(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.NAME, "mail"), tool="git", upload="patches")
 
 
-_FETCH = "--upload-pack --depth --deepen --shallow-since --shallow-exclude --refmap -o --server-option -j --jobs --negotiation-tip --recurse-submodules= --filter -u="
+_FETCH = "--upload-pack --depth --deepen --shallow-since --shallow-exclude --refmap -o --server-option -j "
+"--jobs --negotiation-tip --recurse-submodules= --filter -u="
 
 VERBS: dict[str, tuple[Describer, str, str]] = {
     "push": (
         push,
         "--repo --receive-pack --exec -o --push-option --recurse-submodules= --signed= --force-with-lease=",
-        "--force --no-force --force-with-lease --no-force-with-lease --force-if-includes --no-force-if-includes --delete --all --branches --mirror --tags "
-        "--follow-tags --prune --dry-run --set-upstream --no-verify --verify --quiet --verbose --atomic --porcelain --thin --no-thin --progress",
+        "--force --no-force --force-with-lease --no-force-with-lease --force-if-includes "
+"--no-force-if-includes --delete --all --branches --mirror --tags "
+        "--follow-tags --prune --dry-run --set-upstream --no-verify --verify --quiet --verbose --atomic "
+"--porcelain --thin --no-thin --progress",
     ),
     "send-pack": (push, "--receive-pack --exec", "--force --all --mirror --dry-run --atomic --stdin"),
-    "branch": (branch, "-u --set-upstream-to --contains= --no-contains= --merged= --no-merged= --sort --format --points-at --color= --column= --abbrev= -t=", "--delete --force --move --copy --list --all --remotes --show-current --edit-description --unset-upstream --verbose --quiet --create-reflog"),
-    "tag": (tag, "-m -F -u --message --file --local-user --cleanup --sort --format --contains --points-at -n= --merged= --no-merged= --color= --column=", "--delete --force --list --annotate --sign --verify --create-reflog"),
+    "branch": (branch, "-u --set-upstream-to --contains= --no-contains= --merged= --no-merged= --sort --format --points-at "
+"--color= --column= --abbrev= -t=", "--delete --force --move --copy --list --all --remotes --show-current --edit-description "
+"--unset-upstream --verbose --quiet --create-reflog"),
+    "tag": (tag, "-m -F -u --message --file --local-user --cleanup --sort --format --contains --points-at -n= "
+"--merged= --no-merged= --color= --column=",
+"--delete --force --list --annotate --sign --verify --create-reflog"),
     "update-ref": (update_ref, "-m", "--stdin --no-deref --create-reflog --delete"),
     "symbolic-ref": (update_ref, "-m", "--delete --short --quiet"),
-    "fetch": (fetch, _FETCH, "--all --append --prune --tags --force --dry-run --quiet --verbose --unshallow --update-shallow --keep --multiple"),
+    "fetch": (fetch, _FETCH, "--all --append --prune --tags --force --dry-run --quiet --verbose --unshallow --update-shallow "
+"--keep --multiple"),
     "fetch-pack": (fetch, _FETCH, "--all --quiet"),
-    "ls-remote": (fetch, "--upload-pack --exec -o --server-option --sort", "--heads --branches --tags --refs --quiet --exit-code --get-url --symref"),
+    "ls-remote": (fetch, "--upload-pack --exec -o --server-option --sort",
+"--heads --branches --tags --refs --quiet --exit-code --get-url --symref"),
     "clone": (
         clone,
-        "-b -o -c -j -u --branch --origin --config --jobs --upload-pack --reference --reference-if-able --depth --shallow-since --shallow-exclude --template "
+        "-b -o -c -j -u --branch --origin --config --jobs --upload-pack --reference --reference-if-able "
+"--depth --shallow-since --shallow-exclude --template "
         "--separate-git-dir --filter --bundle-uri --server-option --recurse-submodules=",
-        "--bare --mirror --no-checkout --local --no-hardlinks --shared --quiet --verbose --single-branch --no-single-branch --sparse --dissociate --no-tags",
+        "--bare --mirror --no-checkout --local --no-hardlinks --shared --quiet --verbose --single-branch "
+"--no-single-branch --sparse --dissociate --no-tags",
     ),
     "remote": (remote, "-t -m", "--verbose --fetch --tags --no-tags --mirror --push --add --delete --all --prune --dry-run"),
     "reflog": (reflog, "--expire --expire-unreachable", "--all --rewrite --updateref --stale-fix --dry-run --verbose --single-worktree"),
     "gc": (collect, "--prune= --expire-to", "--aggressive --auto --quiet --force --keep-largest-pack --no-prune --cruft"),
     "prune": (prune, "--expire", "--dry-run --verbose --progress"),
     "replace": (replace, "--format", "--force --edit --graft --list --delete --raw"),
-    "send-email": (send_email, "--to --cc --bcc --from --subject --smtp-server --smtp-user --smtp-pass --smtp-server-port --in-reply-to --confirm", "--dry-run --annotate --compose --quiet"),
+    "send-email": (send_email, "--to --cc --bcc --from --subject --smtp-server --smtp-user --smtp-pass --smtp-server-port "
+"--in-reply-to --confirm", "--dry-run --annotate --compose --quiet"),
     "imap-send": (send_email, "", "--dry-run"),
 }  # fmt: skip

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Known, literal
-from . import flow, git_config, git_refs
-from .call import Call, Scene, path_targets
+from . import git_config, git_history, git_refs
+from .call import Call, Scene
+from .git_paths import FILE_LIKE, after_dashes, here, whole_tree
 from .roles import file_effects, weakest
 from .scripts import run_text
 from .shells import joined_text
@@ -29,39 +28,14 @@ class Verb(Value):
     stop: bool = False
 
 
-_WHOLE = frozenset((".", "./", ":/", ":", "*", ":/*", ":(top)", "/", ":!", ":/.", "..", "../"))
-_FILE_LIKE = re.compile(r"(?:\.{0,2}/.*|.*/|(?:[^~^:@]*/)?[^/~^:@]*\.(?![\dx]+$)[A-Za-z]\w{0,9})")
-
-
-def whole_tree(field: Field, call: Call) -> bool:
-    """Whether a pathspec means everything below the folder (or more)."""
-    text = field.text if field.text is not None else field.values[0] if len(field.values) == 1 else ""
-    if text in _WHOLE:
-        return True
-    cwd = call.invocation.cwd.text
-    return cwd is not None and text.startswith("/") and any(target.text == cwd for target, _ in path_targets(field, call.invocation.cwd))
-
-
-def after_dashes(call: Call) -> tuple[Field, ...] | None:
-    """The words after `--`, or None when there is none."""
-    for at, word in enumerate(call.argv):
-        if word.text == "--":
-            return call.argv[at + 1 :]
-    return None
-
-
-def here(call: Call) -> Target:
-    """The folder git works in, as a target."""
-    cwd = call.invocation.cwd
-    return Target(TargetKind.PATH, cwd.text) if cwd.text is not None else Target(TargetKind.PATH, cwd.prefix, cwd.reason or "unknown folder")
-
-
 def discard_all(call: Call, **attributes: str) -> Effect:
     """Everything in the work tree that no commit holds is lost."""
-    return call.effect(EffectKind.GIT_DISCARD, here(call), sweep="1", **attributes)
+    return call.effect(EffectKind.GIT_DISCARD, here(call), attributes, sweep="1")
 
 
-def discard_paths(call: Call, scene: Scene, paths: tuple[Field, ...], certainty: Certainty | None = None, **attributes: str) -> Iterator[Effect]:
+def discard_paths(
+    call: Call, scene: Scene, paths: tuple[Field, ...], certainty: Certainty | None = None, /, **attributes: str
+) -> Iterator[Effect]:
     """Named paths get git's version: the whole tree when a path means it, else each path is overwritten with what git holds."""
     if any(whole_tree(field, call) for field in paths):
         yield discard_all(call, **attributes)
@@ -102,7 +76,7 @@ def checkout(call: Call, scene: Scene) -> Iterator[Effect]:
         yield discard_all(call)
     elif len(operands) > 1 and not call.has("--detach", "-t", "--track"):
         yield from discard_paths(call, scene, operands[1:])
-    elif len(operands) == 1 and (operands[0].glob or _FILE_LIKE.fullmatch(operands[0].text or operands[0].prefix or "x")):
+    elif len(operands) == 1 and (operands[0].glob or FILE_LIKE.fullmatch(operands[0].text or operands[0].prefix or "x")):
         yield from discard_paths(call, scene, operands, Certainty.POSSIBLE)
 
 
@@ -176,7 +150,13 @@ def remove(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     for field in call.operands:
         yield from file_effects(
-            call, scene, EffectKind.FILE_DELETE, field, recursive="1" if call.has("-r") else "", force="1" if call.has("-f", "--force") else "", tracked="1"
+            call,
+            scene,
+            EffectKind.FILE_DELETE,
+            field,
+            recursive="1" if call.has("-r") else "",
+            force="1" if call.has("-f", "--force") else "",
+            tracked="1",
         )
 
 
@@ -282,171 +262,151 @@ def add(call: Call, scene: Scene) -> Iterator[Effect]:
     for field in call.operands:
         if forced or not whole_tree(field, call):
             yield from file_effects(
-                call, scene, EffectKind.FILE_READ, field, source_of_copy="1", staged="1", recursive="1" if whole_tree(field, call) else "", force="1" if forced else ""
+                call,
+                scene,
+                EffectKind.FILE_READ,
+                field,
+                source_of_copy="1",
+                staged="1",
+                recursive="1" if whole_tree(field, call) else "",
+                force="1" if forced else "",
             )
 
 
-# ---------------------------------------------------------------- reading history
-
-
-def _pathspecs(call: Call) -> tuple[Field, ...]:
-    paths = after_dashes(call)
-    return paths if paths is not None else ()
-
-
-def show(call: Call, scene: Scene) -> Iterator[Effect]:
-    """show, cat-file, diff, log -p ...: content of files out of history (`REV:path`) or of named paths."""
-    for field in call.operands:
-        text = field.text if field.text is not None else field.prefix + field.suffix
-        revision, colon, path = text.partition(":")
-        if colon and path and not text.startswith(":(") and "/" not in revision[:1]:
-            yield from file_effects(call, scene, EffectKind.FILE_READ, literal(path, field.span), **{"from": "git"})
-    for field in _pathspecs(call):
-        yield from file_effects(call, scene, EffectKind.FILE_READ, field, **{"from": "git"})
-    out = call.value("--output")
-    if out is not None:
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
-
-
-def log(call: Call, scene: Scene) -> Iterator[Effect]:
-    """log: content only with -p and its like."""
-    if call.has("-p", "-u", "--patch", "-L", "-G", "-S", "--full-diff", "-c", "--cc"):
-        yield from show(call, scene)
-
-
-def diff(call: Call, scene: Scene) -> Iterator[Effect]:
-    """diff: content of the named paths; names and counts alone are none."""
-    if call.has("--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--quiet", "--summary", "--check"):
-        return
-    yield from show(call, scene)
-    if after_dashes(call) is None:
-        for field in call.operands:
-            text = field.text or ""
-            if call.has("--no-index") or flow.looks_secret("/" + text):
-                yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-
-
-def read_paths(call: Call, scene: Scene) -> Iterator[Effect]:
-    """blame, hash-object: read the named files."""
-    for field in call.operands if after_dashes(call) is None else _pathspecs(call):
-        yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1" if call.has("-w") else "")
-
-
-def grep(call: Call, scene: Scene) -> Iterator[Effect]:
-    """grep: searches tracked files; -O runs a pager."""
-    pager = call.value("-O", "--open-files-in-pager")
-    if pager is not None:
-        yield from run_text(call, scene, pager, via="git grep -O")
-    if call.has("--no-index", "--untracked"):
-        yield call.effect(EffectKind.FILE_READ, here(call), recursive="1", search="1")
-    for field in _pathspecs(call):
-        yield from file_effects(call, scene, EffectKind.FILE_READ, field, search="1", recursive="1", **{"from": "git"})
-
-
-def archive(call: Call, scene: Scene) -> Iterator[Effect]:
-    """archive: packs a tree, or named paths of it, out of history."""
-    for field in call.operands[1:]:
-        yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", recursive="1", **{"from": "git"})
-    out = call.value("-o", "--output")
-    if out is not None:
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
-
-
-def bundle(call: Call, scene: Scene) -> Iterator[Effect]:
-    """bundle create: writes a file with commits."""
-    if len(call.operands) > 1 and call.operands[0].text == "create":
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, call.operands[1])
-
-
-def format_patch(call: Call, scene: Scene) -> Iterator[Effect]:
-    """format-patch: makes files in a folder."""
-    folder = call.value("-o", "--output-directory")
-    if not call.has("--stdout"):
-        yield from file_effects(call, scene, EffectKind.FILE_CREATE, folder or literal("."), below="1")
-
-
-def credential(call: Call, scene: Scene) -> Iterator[Effect]:
-    """credential fill: prints a password."""
-    if call.operands and call.operands[0].text in ("fill", "get"):
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, "git credential"), store="git-credential", prints="1")
-
-
-def tool(call: Call, scene: Scene) -> Iterator[Effect]:
-    """difftool, mergetool: -x runs a command."""
-    command = call.value("-x", "--extcmd")
-    if command is not None:
-        yield from run_text(call, scene, command, via="git difftool -x")
-
-
-def init(call: Call, scene: Scene) -> Iterator[Effect]:
-    """init: makes a repository; a template may bring hooks."""
-    folder = call.operands[0] if call.operands else literal(".")
-    yield from file_effects(call, scene, EffectKind.FILE_CREATE, folder, folder="1")
-    template = call.value("--template")
-    if template is not None and template.text:
-        yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.PATH, template.text), key="init.templatedir")
-
-
-def maintenance(call: Call, scene: Scene) -> Iterator[Effect]:
-    """maintenance start: schedules jobs of the host."""
-    if call.operands and call.operands[0].text in ("start", "register"):
-        yield call.effect(EffectKind.SYSTEM_SCHEDULE, action="add", tool="git maintenance", detached="1")
-
-
-def daemon(call: Call, scene: Scene) -> Iterator[Effect]:
-    """daemon, instaweb: serve the repository."""
-    yield call.effect(EffectKind.NET_LISTEN, tool="git")
-
-
-_LOOK = "-G -S -L -n --max-count --skip --since --until --after --before --author --committer --grep --format --pretty= --date -U --unified --diff-filter --output --word-diff= -O -M= -C= --decorate= --stat= --color= --abbrev="
+_LOOK = "-G -S -L -n --max-count --skip --since --until --after --before --author --committer --grep --format "
+"--pretty= --date -U --unified --diff-filter --output --word-diff= -O -M= -C= --decorate= --stat= "
+"--color= --abbrev="
 
 VERBS: dict[str, Verb] = {
-    "reset": Verb(reset, "--pathspec-from-file", "--hard --soft --mixed --merge --keep --quiet --patch --no-refresh --recurse-submodules --intent-to-add"),
-    "checkout": Verb(checkout, "-b -B --orphan --conflict --pathspec-from-file", "--force --detach --track --no-track --quiet --progress --ours --theirs --patch --merge --guess --no-guess --overwrite-ignore --recurse-submodules --ignore-skip-worktree-bits"),
-    "restore": Verb(restore, "-s --source --conflict --pathspec-from-file", "--staged --worktree --patch --quiet --ours --theirs --merge --overlay --no-overlay --ignore-unmerged --progress"),
-    "switch": Verb(switch, "-c -C --create --force-create --orphan --conflict", "--force --discard-changes --detach --merge --guess --no-guess --track --no-track --quiet"),
+    "reset": Verb(
+        reset,
+        "--pathspec-from-file",
+        "--hard --soft --mixed --merge --keep --quiet --patch --no-refresh --recurse-submodules --intent-to-add",
+    ),
+    "checkout": Verb(
+        checkout,
+        "-b -B --orphan --conflict --pathspec-from-file",
+        "--force --detach --track --no-track --quiet --progress --ours --theirs --patch --merge --guess "
+        "--no-guess --overwrite-ignore --recurse-submodules --ignore-skip-worktree-bits",
+    ),
+    "restore": Verb(
+        restore,
+        "-s --source --conflict --pathspec-from-file",
+        "--staged --worktree --patch --quiet --ours --theirs --merge --overlay --no-overlay --ignore-unmerged --progress",
+    ),
+    "switch": Verb(
+        switch,
+        "-c -C --create --force-create --orphan --conflict",
+        "--force --discard-changes --detach --merge --guess --no-guess --track --no-track --quiet",
+    ),
     "clean": Verb(clean, "-e --exclude", "--force --dry-run --quiet --interactive"),
     "stash": Verb(stash, "-m --message --pathspec-from-file"),
-    "worktree": Verb(worktree, "-b -B --reason --expire", "--force --detach --checkout --no-checkout --lock --track --guess-remote --quiet --orphan"),
+    "worktree": Verb(
+        worktree, "-b -B --reason --expire", "--force --detach --checkout --no-checkout --lock --track --guess-remote --quiet --orphan"
+    ),
     "checkout-index": Verb(checkout_index, "--prefix --stage", "--force --all --index --quiet --stdin --no-create --temp"),
     "read-tree": Verb(read_tree, "--prefix --index-output --exclude-per-directory", "--reset --empty --trivial --aggressive --dry-run"),
     "rm": Verb(remove, "--pathspec-from-file", "--force --dry-run --cached --ignore-unmatch --quiet --sparse"),
     "mv": Verb(move, "", "--force --dry-run --verbose --sparse"),
-    "apply": Verb(apply, "-p -C --directory --exclude --include --whitespace --build-fake-ancestor", "--check --stat --numstat --summary --apply --cached --index --reverse --3way --reject --recount --unidiff-zero --inaccurate-eof"),
-    "am": Verb(apply, "-p -C --directory --exclude --include --whitespace --patch-format", "--abort --quit --skip --continue --3way --signoff --no-verify --keep-cr --show-current-patch"),
+    "apply": Verb(
+        apply,
+        "-p -C --directory --exclude --include --whitespace --build-fake-ancestor",
+        "--check --stat --numstat --summary --apply --cached --index --reverse --3way --reject --recount --unidiff-zero --inaccurate-eof",
+    ),
+    "am": Verb(
+        apply,
+        "-p -C --directory --exclude --include --whitespace --patch-format",
+        "--abort --quit --skip --continue --3way --signoff --no-verify --keep-cr --show-current-patch",
+    ),
     "submodule": Verb(submodule, "", "--quiet", stop=True),
-    "commit": Verb(commit, "-m -F -C -c -t --message --file --reuse-message --reedit-message --template --author --date --cleanup --fixup --squash --trailer --pathspec-from-file -S= -u= --gpg-sign= --untracked-files=", "--all --amend --no-edit --edit --no-verify --verify --allow-empty --allow-empty-message --signoff --verbose --quiet --dry-run --patch --no-gpg-sign --reset-author --include --only --status --no-status --short --branch --porcelain --long"),
-    "merge": Verb(verified, "-m -F -s -X --strategy --strategy-option --into-name --cleanup --file -S=", "--no-verify --abort --continue --quit --ff --no-ff --ff-only --squash --commit --no-commit --edit --no-edit"),
-    "pull": Verb(pull, "-s -X --strategy --strategy-option --upload-pack --depth --refmap -o --server-option -j --jobs --shallow-since --shallow-exclude --rebase= --negotiation-tip", "--no-verify --no-rebase --ff-only --autostash --force --tags --prune --all --quiet --verbose"),
-    "rebase": Verb(rebase, "-x --exec -s -X --onto --strategy --strategy-option --whitespace -C -S= --empty", "--no-verify --abort --continue --skip --quit --edit-todo --interactive --root --autosquash --autostash --keep-base --update-refs --rebase-merges"),
+    "commit": Verb(
+        commit,
+        "-m -F -C -c -t --message --file --reuse-message --reedit-message --template --author --date "
+        "--cleanup --fixup --squash --trailer --pathspec-from-file -S= -u= --gpg-sign= --untracked-files=",
+        "--all --amend --no-edit --edit --no-verify --verify --allow-empty --allow-empty-message --signoff "
+        "--verbose --quiet --dry-run --patch --no-gpg-sign --reset-author --include --only --status "
+        "--no-status --short --branch --porcelain --long",
+    ),
+    "merge": Verb(
+        verified,
+        "-m -F -s -X --strategy --strategy-option --into-name --cleanup --file -S=",
+        "--no-verify --abort --continue --quit --ff --no-ff --ff-only --squash --commit --no-commit --edit --no-edit",
+    ),
+    "pull": Verb(
+        pull,
+        "-s -X --strategy --strategy-option --upload-pack --depth --refmap -o --server-option -j --jobs "
+        "--shallow-since --shallow-exclude --rebase= --negotiation-tip",
+        "--no-verify --no-rebase --ff-only --autostash --force --tags --prune --all --quiet --verbose",
+    ),
+    "rebase": Verb(
+        rebase,
+        "-x --exec -s -X --onto --strategy --strategy-option --whitespace -C -S= --empty",
+        "--no-verify --abort --continue --skip --quit --edit-todo --interactive --root --autosquash "
+        "--autostash --keep-base --update-refs --rebase-merges",
+    ),
     "bisect": Verb(bisect, stop=True),
-    "filter-branch": Verb(filter_branch, "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter --commit-filter --tag-name-filter --original --state-branch -d", "--force --prune-empty"),
-    "filter-repo": Verb(filter_branch, "--path --path-glob --path-regex --replace-text --replace-message --mailmap --refs --blob-callback --commit-callback", "--force --invert-paths"),
+    "filter-branch": Verb(
+        filter_branch,
+        "--setup --subdirectory-filter --env-filter --tree-filter --index-filter --parent-filter --msg-filter "
+        "--commit-filter --tag-name-filter --original --state-branch -d",
+        "--force --prune-empty",
+    ),
+    "filter-repo": Verb(
+        filter_branch,
+        "--path --path-glob --path-regex --replace-text --replace-message --mailmap --refs --blob-callback --commit-callback",
+        "--force --invert-paths",
+    ),
     "fast-import": Verb(filter_branch),
-    "add": Verb(add, "--chmod --pathspec-from-file", "--all --force --update --dry-run --patch --interactive --edit --verbose --intent-to-add --refresh --renormalize --ignore-errors --sparse"),
+    "add": Verb(
+        add,
+        "--chmod --pathspec-from-file",
+        "--all --force --update --dry-run --patch --interactive --edit --verbose --intent-to-add --refresh "
+        "--renormalize --ignore-errors --sparse",
+    ),
     "stage": Verb(add, "--chmod", "--all --force --update --dry-run --patch"),
-    "show": Verb(show, _LOOK),
-    "cat-file": Verb(show, "--batch= --batch-check= --path"),
-    "diff": Verb(diff, _LOOK, "--stat --name-only --name-status --numstat --shortstat --quiet --summary --check --no-index --cached --staged --patch --raw"),
-    "log": Verb(log, _LOOK, "--patch --full-diff --oneline --all --graph --follow --no-merges --stat --reverse"),
-    "whatchanged": Verb(log, _LOOK, "--patch"),
-    "blame": Verb(read_paths, "-L -S --date --since --ignore-rev --ignore-revs-file --contents"),
-    "annotate": Verb(read_paths, "-L -S --date"),
-    "hash-object": Verb(read_paths, "-t --path", "--stdin --no-filters --literally --stdin-paths"),
-    "grep": Verb(grep, "-e -f -A -B -C -m --max-depth --max-count --threads -O= --open-files-in-pager=", "--no-index --untracked --cached --recurse-submodules --ignore-case --files-with-matches --name-only --count --fixed-strings"),
-    "archive": Verb(archive, "-o --output --format --prefix --remote --exec --add-file --add-virtual-file --mtime"),
-    "bundle": Verb(bundle, "--version"),
-    "format-patch": Verb(format_patch, "-o -n= --output-directory --subject-prefix --start-number --suffix --in-reply-to --to --cc --base -v --reroll-count --from= --cover-from-description --signature", "--stdout --cover-letter --signoff --numbered --keep-subject"),
-    "credential": Verb(credential),
-    "credential-store": Verb(credential, "--file"),
-    "credential-cache": Verb(credential, "--timeout --socket"),
-    "difftool": Verb(tool, "-x -t --extcmd --tool"),
-    "mergetool": Verb(tool, "-t --tool -O"),
-    "init": Verb(init, "-b --initial-branch --template --separate-git-dir --object-format --shared= --ref-format", "--quiet --bare"),
-    "maintenance": Verb(maintenance, "--task --schedule --scheduler"),
-    "daemon": Verb(daemon, "--port --listen --base-path"),
-    "instaweb": Verb(daemon, "-d -p -b --httpd --port --browser"),
-    "config": Verb(git_config.config, "-f --file --blob --type -t --default --comment --value --url", "--global --system --local --worktree --get --get-all --get-regexp --list --unset --unset-all --add --replace-all --edit --rename-section --remove-section --bool --int --path --show-origin --show-scope --name-only --includes --fixed-value --all --append"),
+    "show": Verb(git_history.show, _LOOK),
+    "cat-file": Verb(git_history.show, "--batch= --batch-check= --path"),
+    "diff": Verb(
+        git_history.diff,
+        _LOOK,
+        "--stat --name-only --name-status --numstat --shortstat --quiet --summary --check --no-index --cached --staged --patch --raw",
+    ),
+    "log": Verb(git_history.log, _LOOK, "--patch --full-diff --oneline --all --graph --follow --no-merges --stat --reverse"),
+    "whatchanged": Verb(git_history.log, _LOOK, "--patch"),
+    "blame": Verb(git_history.read_paths, "-L -S --date --since --ignore-rev --ignore-revs-file --contents"),
+    "annotate": Verb(git_history.read_paths, "-L -S --date"),
+    "hash-object": Verb(git_history.read_paths, "-t --path", "--stdin --no-filters --literally --stdin-paths"),
+    "grep": Verb(
+        git_history.grep,
+        "-e -f -A -B -C -m --max-depth --max-count --threads -O= --open-files-in-pager=",
+        "--no-index --untracked --cached --recurse-submodules --ignore-case --files-with-matches --name-only --count --fixed-strings",
+    ),
+    "archive": Verb(git_history.archive, "-o --output --format --prefix --remote --exec --add-file --add-virtual-file --mtime"),
+    "bundle": Verb(git_history.bundle, "--version"),
+    "format-patch": Verb(
+        git_history.format_patch,
+        "-o -n= --output-directory --subject-prefix --start-number --suffix --in-reply-to --to --cc --base -v "
+        "--reroll-count --from= --cover-from-description --signature",
+        "--stdout --cover-letter --signoff --numbered --keep-subject",
+    ),
+    "credential": Verb(git_history.credential),
+    "credential-store": Verb(git_history.credential, "--file"),
+    "credential-cache": Verb(git_history.credential, "--timeout --socket"),
+    "difftool": Verb(git_history.tool, "-x -t --extcmd --tool"),
+    "mergetool": Verb(git_history.tool, "-t --tool -O"),
+    "init": Verb(
+        git_history.init, "-b --initial-branch --template --separate-git-dir --object-format --shared= --ref-format", "--quiet --bare"
+    ),
+    "maintenance": Verb(git_history.maintenance, "--task --schedule --scheduler"),
+    "daemon": Verb(git_history.daemon, "--port --listen --base-path"),
+    "instaweb": Verb(git_history.daemon, "-d -p -b --httpd --port --browser"),
+    "config": Verb(
+        git_config.config,
+        "-f --file --blob --type -t --default --comment --value --url",
+        "--global --system --local --worktree --get --get-all --get-regexp --list --unset --unset-all --add "
+        "--replace-all --edit --rename-section --remove-section --bool --int --path --show-origin "
+        "--show-scope --name-only --includes --fixed-value --all --append",
+    ),
     **{name: Verb(describe, options, longs) for name, (describe, options, longs) in git_refs.VERBS.items()},
 }
 

@@ -14,26 +14,34 @@ from .options import make_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from .command import Describe
 
 # Loads or runs what it names, whatever the program.
 LOADERS = frozenset(
-    "LD_PRELOAD LD_AUDIT LD_PROFILE GCONV_PATH BASH_ENV ENV PYTHONSTARTUP PYTHONBREAKPOINT PERL5DB PERL5OPT RUBYOPT "
-    "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS NODE_OPTIONS SHELLOPTS BASHOPTS PS4 PS0 SUDO_ASKPASS SSH_ASKPASS GIT_ASKPASS "
-    "GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_EXEC_PATH DYLD_INSERT_LIBRARIES OPENSSL_CONF OPENSSL_ENGINES TAR_OPTIONS RIPGREP_CONFIG_PATH "
-    "npm_config_script_shell npm_config_shell PYTHONHOME PIP_CONFIG_FILE LESSKEY LESSKEYIN VIMINIT EXINIT".split()
+    (
+        "LD_PRELOAD LD_AUDIT LD_PROFILE GCONV_PATH BASH_ENV ENV PYTHONSTARTUP PYTHONBREAKPOINT PERL5DB PERL5OPT RUBYOPT "
+        "JAVA_TOOL_OPTIONS _JAVA_OPTIONS JDK_JAVA_OPTIONS NODE_OPTIONS SHELLOPTS BASHOPTS PS4 PS0 SUDO_ASKPASS SSH_ASKPASS "
+        "GIT_ASKPASS GIT_PROXY_COMMAND GIT_TEMPLATE_DIR GIT_EXEC_PATH DYLD_INSERT_LIBRARIES OPENSSL_CONF OPENSSL_ENGINES "
+        "TAR_OPTIONS RIPGREP_CONFIG_PATH npm_config_script_shell npm_config_shell PYTHONHOME PIP_CONFIG_FILE LESSKEY LESSKEYIN "
+        "VIMINIT EXINIT"
+    ).split()
 )
 # Their value is a command that some program runs through a shell.
 COMMANDS = frozenset(
-    "PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER EDITOR VISUAL PAGER MANPAGER FCEDIT "
-    "LESSOPEN LESSCLOSE BROWSER RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR SYSTEMD_EDITOR SYSTEMD_PAGER HGEDITOR KUBE_EDITOR RUSTC_WRAPPER "
-    "RUSTC_WORKSPACE_WRAPPER BAT_PAGER DELTA_PAGER AWS_PAGER GH_PAGER GH_EDITOR PSQL_PAGER PSQL_EDITOR EXEC_WRAPPER".split()
+    (
+        "PROMPT_COMMAND GIT_SSH_COMMAND GIT_SSH GIT_EXTERNAL_DIFF GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_PAGER EDITOR VISUAL PAGER "
+        "MANPAGER FCEDIT LESSOPEN LESSCLOSE BROWSER RSYNC_RSH CVS_RSH SVN_SSH SVN_EDITOR SYSTEMD_EDITOR SYSTEMD_PAGER HGEDITOR "
+        "KUBE_EDITOR RUSTC_WRAPPER RUSTC_WORKSPACE_WRAPPER BAT_PAGER DELTA_PAGER AWS_PAGER GH_PAGER GH_EDITOR PSQL_PAGER "
+        "PSQL_EDITOR EXEC_WRAPPER"
+    ).split()
 )
 # Ordinary values of loaders.
-_PLAIN = {
-    "NODE_OPTIONS": lambda value: not any(flag in value for flag in ("--require", "-r ", "--import", "--loader", "--experimental-loader", "-r=")),
+_PLAIN: dict[str, Callable[[str], bool]] = {
+    "NODE_OPTIONS": lambda value: (
+        not any(flag in value for flag in ("--require", "-r ", "--import", "--loader", "--experimental-loader", "-r="))
+    ),
     "JAVA_TOOL_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
     "_JAVA_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
     "JDK_JAVA_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
@@ -45,9 +53,9 @@ _PLAIN = {
     "PYTHONBREAKPOINT": lambda value: value in ("0", "ipdb.set_trace", "pdb.set_trace", "pudb.set_trace"),
     "BASH_ENV": lambda value: value == "/dev/null",
 }
-_DECLARERS = frozenset("export declare typeset readonly local".split())
+_DECLARERS = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _ASSIGN = Program((), style="raw")
-_CONVENTIONAL = frozenset("bin .bin sbin shims Scripts".split())
+_CONVENTIONAL = frozenset(["bin", ".bin", "sbin", "shims", "Scripts"])
 
 
 def assignments(invocation: Invocation, describe: Describe, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
@@ -127,7 +135,9 @@ def _path(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
             shadowing = any(posixpath.dirname(known) == path for known in (*scene.files, *scene.copies, *scene.links))
             writable = inside(path, scene.workspace) or inside(path, "/tmp") or inside(path, "/dev/shm")
             if shadowing or (writable and posixpath.basename(path) not in _CONVENTIONAL):
-                yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "PATH"), variable="PATH", value=path, shadowing="1" if shadowing else "")
+                yield call.effect(
+                    EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "PATH"), variable="PATH", value=path, shadowing="1" if shadowing else ""
+                )
 
 
 def _is_system_tool(call: Call) -> bool:
@@ -144,7 +154,23 @@ def _git_config(variable: str, value: Field, call: Call, scene: Scene) -> Iterat
         yield _hijack(call, variable, text)
     elif variable.startswith("GIT_CONFIG_VALUE_"):
         return
-    elif any(key in text for key in ("command", "hookspath", "fsmonitor", "pager", "editor", "helper", "alias.", "program", "textconv", "filter.", "diff.", "merge.")):
+    elif any(
+        key in text
+        for key in (
+            "command",
+            "hookspath",
+            "fsmonitor",
+            "pager",
+            "editor",
+            "helper",
+            "alias.",
+            "program",
+            "textconv",
+            "filter.",
+            "diff.",
+            "merge.",
+        )
+    ):
         yield _hijack(call, variable, text)
 
 

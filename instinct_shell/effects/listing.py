@@ -36,8 +36,14 @@ _PASS = frozenset("sort uniq tee cat nl tac shuf head tail sponge rev fmt column
 _CHANGE = frozenset("sed awk gawk mawk cut tr xargs perl dirname basename realpath readlink".split())
 _LS = Program(("ls",), options="-I -w -T --ignore --hide --color= --format --sort --time --width")
 _LS_FILES = Program(("git",), options="-x -X -C -c --exclude --exclude-from --exclude-per-directory --git-dir --work-tree")
-_FD = Program(("fd",), options="-e -t -d -E -s -S -c -j -g= --extension --type --max-depth --exclude --size --changed-within --changed-before --owner --search-path")
-_GREP = Program(("grep",), options="-e -f -m -A -B -C --include --exclude --exclude-dir --regexp --file --max-count --color= -g --glob -t --type")
+_FD = Program(
+    ("fd",),
+    options="-e -t -d -E -s -S -c -j -g= --extension --type --max-depth --exclude --size --changed-within "
+    "--changed-before --owner --search-path",
+)
+_GREP = Program(
+    ("grep",), options="-e -f -m -A -B -C --include --exclude --exclude-dir --regexp --file --max-count --color= -g --glob -t --type"
+)
 
 
 def listing_of(producers: Iterable[int], scene: Scene, depth: int = 0) -> tuple[Found, ...] | None:

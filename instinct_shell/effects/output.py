@@ -58,6 +58,14 @@ def stdin_text(invocation: Invocation, scene: Scene, depth: int = 0) -> str | No
     return None
 
 
+def stdin_pieces(invocation: Invocation, scene: Scene) -> list[str]:
+    """The parts of the input that are known, for readers that take it line by line (`(crontab -l; echo ..) | crontab -`)."""
+    if invocation.stdin.kind == "pipe":
+        return [text for text in (stdout_of(producer, scene) for producer in invocation.stdin.producers) if text]
+    text = stdin_text(invocation, scene)
+    return [text] if text else []
+
+
 def absolute(name: str | None, invocation: Invocation) -> str:
     """The absolute path of a name in the invocation's directory, "" when it is not known."""
     if name is None:

@@ -19,7 +19,8 @@ _CHILD = ("!", "$!")  # names under which the evaluator knows the last backgroun
 
 def kill(call: Call, scene: Scene) -> Iterator[Effect]:
     """kill: by process id; 0 asks only, -1 is everybody, a job or `$!` is one's own child."""
-    signal, operands, ended = "TERM", [], False
+    signal, ended = "TERM", False
+    operands: list[Field] = []
     argv = list(call.argv)
     while argv:
         field = argv.pop(0)
@@ -40,18 +41,24 @@ def kill(call: Call, scene: Scene) -> Iterator[Effect]:
     signal = signal.upper().removeprefix("SIG")
     for field in operands:
         for by, name in _whom(field, scene):
-            yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by="signal0" if signal == "0" else by, signal=signal)
+            yield call.effect(
+                EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by="signal0" if signal == "0" else by, signal=signal
+            )
 
 
 def _whom(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
     """(by, name) of one operand."""
     if field.known is Known.DYNAMIC:
-        if field.origins and all(origin.kind == "variable" and origin.detail in _CHILD or origin.kind == "child" for origin in field.origins):
+        if field.origins and all(
+            (origin.kind == "variable" and origin.detail in _CHILD) or origin.kind == "child" for origin in field.origins
+        ):
             yield "child", "$!"
             return
         names = _found_by_name(field, scene)
         if names:
             yield from (("name", name) for name in names)
+        elif field.origins and all(origin.detail in ("$", "BASHPID") for origin in field.origins):
+            yield "child", "$$"  # the shell that runs this very text
         elif any(origin.detail in ("PPID", "$PPID") for origin in field.origins):
             yield "parent", "$PPID"
         else:
@@ -84,7 +91,11 @@ def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
     """pkill, killall: by name; by user alone, or with a pattern that fits everything, it is everybody."""
     signal, names, users = "TERM", [], []
     argv = list(call.argv)
-    takes = "-u -U -g -G -s -t -P -F -r -n -N -y -o -Z -e" if call.name in ("killall", "killall5") else "-u -U -g -G -s -t -P -F -r --ns --nslist"
+    takes = (
+        "-u -U -g -G -s -t -P -F -r -n -N -y -o -Z -e"
+        if call.name in ("killall", "killall5")
+        else "-u -U -g -G -s -t -P -F -r --ns --nslist"
+    )
     while argv:
         field = argv.pop(0)
         text = field.text or field.prefix
@@ -111,12 +122,17 @@ def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by=by, signal=signal)
 
 
-_NAMES = frozenset("HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU XFSZ VTALRM PROF WINCH IO PWR SYS".split())
+_NAMES = frozenset(
+    (
+        "HUP INT QUIT ILL TRAP ABRT BUS FPE KILL USR1 SEGV USR2 PIPE ALRM TERM STKFLT CHLD CONT STOP TSTP TTIN TTOU URG XCPU "
+        "XFSZ VTALRM PROF WINCH IO PWR SYS"
+    ).split()
+)
 
 
 def fuser(call: Call, scene: Scene) -> Iterator[Effect]:
     """fuser -k, kill-port, fkill: kill whoever uses a file or port."""
-    if call.name in ("fuser",) and not call.has("-k", "--kill"):
+    if call.name == "fuser" and not call.has("-k", "--kill"):
         return
     for field in call.operands:
         yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, field.text or field.prefix), by="name", signal="KILL")
@@ -124,7 +140,14 @@ def fuser(call: Call, scene: Scene) -> Iterator[Effect]:
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("kill", "skill", "tgkill"), style="raw", describe=kill, summary="sends signals to processes"),
-    Program(("pkill", "killall", "killall5", "pskill", "taskkill"), style="raw", describe=by_name, summary="sends signals to processes by name"),
-    Program(("fuser", "kill-port", "fkill", "xkill", "killport"), options="-n -M= --namespace", describe=fuser, summary="kills whoever uses a file or port"),
+    Program(
+        ("pkill", "killall", "killall5", "pskill", "taskkill"), style="raw", describe=by_name, summary="sends signals to processes by name"
+    ),
+    Program(
+        ("fuser", "kill-port", "fkill", "xkill", "killport"),
+        options="-n -M= --namespace",
+        describe=fuser,
+        summary="kills whoever uses a file or port",
+    ),
     Program(("renice",), options="-n -p= -g= -u= --priority", summary="changes priorities"),
 )

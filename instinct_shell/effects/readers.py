@@ -44,7 +44,11 @@ def jq(call: Call, scene: Scene) -> Iterator[Effect]:
         elif text in ("--args", "--jsonargs"):
             break
         elif text.startswith("-") and len(text) > 1:
-            in_place = in_place or text in ("-i", "--inplace", "--in-place", "-yi", "-iy") or (call.name != "jq" and text[1] != "-" and "i" in text)
+            in_place = (
+                in_place
+                or text in ("-i", "--inplace", "--in-place", "-yi", "-iy")
+                or (call.name != "jq" and text[1] != "-" and "i" in text)
+            )
         else:
             operands.append(argv[at - 1])
     verbs = ("eval", "e", "eval-all", "ea", "r", "read", "w", "write", "d", "delete", "m", "merge")
@@ -131,13 +135,16 @@ def strings_of_binary(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(
         tuple(
-            "cat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look tsort ptx gron "
-            "pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd addr2line c++filt exiftool identify mediainfo "
-            "ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat bzcat xzcat zstdcat lzcat gzcat "
-            "xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q tomlq toml dasel json_pp json_verify jsonlint yamllint "
-            "cloc tokei scc wdiff lesspipe nkf recode ".split()
+            (
+                "cat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look "
+                "tsort ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd addr2line "
+                "c++filt exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat bzcat "
+                "xzcat zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q tomlq "
+                "toml dasel json_pp json_verify jsonlint yamllint cloc tokei scc wdiff lesspipe nkf recode"
+            ).split()
         ),
-        options="-w -s -d -b -n -N -j -A -t -f -c -l --width --separator --style --theme --color= --language -H --highlight-line -r --line-range --terminal-width --output-separator -1 -2 -a -e -o",
+        options="-w -s -d -b -n -N -j -A -t -f -c -l --width --separator --style --theme --color= --language -H "
+        "--highlight-line -r --line-range --terminal-width --output-separator -1 -2 -a -e -o",
         roles="read",
         option_roles=(("--output", "write"),),
         reads_stdin=True,
@@ -152,34 +159,79 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         ("sort", "gsort"),
-        options="-k -o -S -t -T --key --output --buffer-size --field-separator --temporary-directory --compress-program --batch-size --parallel --files0-from --sort --random-source --check=",
+        options="-k -o -S -t -T --key --output --buffer-size --field-separator --temporary-directory "
+        "--compress-program --batch-size --parallel --files0-from --sort --random-source --check=",
         roles="read",
         option_roles=(("-o", "write"), ("--output", "write"), ("--files0-from", "read")),
         describe=sort,
         summary="sorts lines; -o writes",
     ),
-    Program(("uniq",), options="-f -s -w --skip-fields --skip-chars --check-chars --all-repeated= --group=", roles="read write ignore", summary="drops repeated lines; the second operand is written"),
-    Program(("shuf",), options="-i -n -o --input-range --head-count --output --random-source", roles="read", option_roles=(("-o", "write"), ("--output", "write")), summary="shuffles lines"),
-    Program(("cut", "gcut"), options="-b -c -d -f --bytes --characters --delimiter --fields --output-delimiter", roles="read", summary="prints columns"),
-    Program(("tr", "seq", "expr", "factor", "numfmt", "yes", "bc", "dc", "units", "ts", "figlet", "toilet", "cowsay", "lolcat", "fortune"), style="raw", summary="works on its words or on stdin"),
+    Program(
+        ("uniq",),
+        options="-f -s -w --skip-fields --skip-chars --check-chars --all-repeated= --group=",
+        roles="read write ignore",
+        summary="drops repeated lines; the second operand is written",
+    ),
+    Program(
+        ("shuf",),
+        options="-i -n -o --input-range --head-count --output --random-source",
+        roles="read",
+        option_roles=(("-o", "write"), ("--output", "write")),
+        summary="shuffles lines",
+    ),
+    Program(
+        ("cut", "gcut"),
+        options="-b -c -d -f --bytes --characters --delimiter --fields --output-delimiter",
+        roles="read",
+        summary="prints columns",
+    ),
+    Program(
+        ("tr", "seq", "expr", "factor", "numfmt", "yes", "bc", "dc", "units", "ts", "figlet", "toilet", "cowsay", "lolcat", "fortune"),
+        style="raw",
+        summary="works on its words or on stdin",
+    ),
     Program(("wc",), options="--files0-from --total", describe=count, summary="counts lines, words, bytes"),
     Program(
-        tuple("md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash hashdeep".split()),
+        tuple(
+            (
+                "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash "
+                "hashdeep"
+            ).split()
+        ),
         options="-a --algorithm -l --length",
         describe=digest,
         summary="prints checksums",
     ),
     Program(
         ("diff", "cmp", "sdiff", "diff3", "colordiff", "icdiff", "delta", "difft", "difftastic", "dwdiff", "jsondiff", "jd"),
-        options="-U -C -W -w= -I -x -X -F -S -D -L -i= -n= --unified= --context= --width --exclude --exclude-from --from-file --to-file --label --color= --ignore-matching-lines --bytes --output -o",
+        options="-U -C -W -w= -I -x -X -F -S -D -L -i= -n= --unified= --context= --width --exclude --exclude-from "
+        "--from-file --to-file --label --color= --ignore-matching-lines --bytes --output -o",
         option_roles=(("-o", "write"), ("--output", "write")),
         describe=compare,
         summary="compares files",
     ),
     Program(("jq", "gojq", "jaq", "yq", "xq", "tq"), style="raw", describe=jq, summary="filters JSON, YAML, XML; yq -i writes"),
-    Program(("base64", "base32", "basenc", "gbase64"), options="-w --wrap -b -i= -o", roles="read", option_roles=(("-i", "read"), ("-o", "write")), summary="encodes and decodes"),
-    Program(("xxd",), options="-c -g -l -o -s -n -R -cols -len -seek", style="single", describe=strings_of_binary, summary="makes a hex dump or reads one back"),
-    Program(("iconv", "uconv"), options="-f -t -o --from-code --to-code --output -x", roles="read", option_roles=(("-o", "write"), ("--output", "write")), summary="converts encodings"),
+    Program(
+        ("base64", "base32", "basenc", "gbase64"),
+        options="-w --wrap -b -i= -o",
+        roles="read",
+        option_roles=(("-i", "read"), ("-o", "write")),
+        summary="encodes and decodes",
+    ),
+    Program(
+        ("xxd",),
+        options="-c -g -l -o -s -n -R -cols -len -seek",
+        style="single",
+        describe=strings_of_binary,
+        summary="makes a hex dump or reads one back",
+    ),
+    Program(
+        ("iconv", "uconv"),
+        options="-f -t -o --from-code --to-code --output -x",
+        roles="read",
+        option_roles=(("-o", "write"), ("--output", "write")),
+        summary="converts encodings",
+    ),
     Program(("dos2unix", "unix2dos", "mac2unix", "fromdos", "todos"), describe=convert, summary="rewrites line endings in place"),
     Program(
         ("less", "more", "most", "pg", "moar", "ov"),
@@ -188,19 +240,33 @@ PROGRAMS: tuple[Program, ...] = (
         describe=page,
         summary="shows text page by page",
     ),
-    Program(("man", "gman"), options="-P -H= -C -L -M -m -p -r -R -S -s -e --pager --html= --config-file --locale --manpath --systems --preprocessor --prompt --recode --sections --extension", describe=manual, summary="shows a manual page; -P runs a pager"),
+    Program(
+        ("man", "gman"),
+        options="-P -H= -C -L -M -m -p -r -R -S -s -e --pager --html= --config-file --locale --manpath --systems "
+        "--preprocessor --prompt --recode --sections --extension",
+        describe=manual,
+        summary="shows a manual page; -P runs a pager",
+    ),
     Program(
         tuple(
-            "ls dir vdir eza exa lsd tree stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate "
-            "plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof date cal ncal nproc uname uptime free vmstat iostat "
-            "mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem lspci lsusb lsmod "
-            "lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances pstree pgrep pidof pidstat pmap pwdx "
-            "ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu dust duf gdu broot "
-            "bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf".split()
+            (
+                "ls dir vdir eza exa lsd tree stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos "
+                "info tldr cheat locate plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname "
+                "uptime free vmstat iostat mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent "
+                "getconf locale lscpu lsmem lspci lsusb lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch "
+                "fastfetch screenfetch ps top htop btop atop glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors "
+                "acpi upower tput clear reset stty sleep usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs "
+                "dircolors pkg-config pkgconf"
+            ).split()
         ),
         style="raw",
         summary="looks at names, metadata or the state of the machine",
     ),
-    Program(("logger",), options="-f -i= -p -t -n -P -u --file --priority --tag --server --port --socket --id=", option_roles=(("-f", "read"), ("--file", "read")), summary="writes a line to the system log"),
+    Program(
+        ("logger",),
+        options="-f -i= -p -t -n -P -u --file --priority --tag --server --port --socket --id=",
+        option_roles=(("-f", "read"), ("--file", "read")),
+        summary="writes a line to the system log",
+    ),
     Program(("wall", "write", "mesg"), style="raw", summary="sends a message to terminals"),
 )

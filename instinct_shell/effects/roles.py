@@ -39,7 +39,9 @@ DYNAMIC = {
 
 # Devices that swallow or produce bytes and hold nothing.
 SINKS = frozenset(
-    "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/fd/0 /dev/fd/1 /dev/fd/2".split()
+    (
+        "/dev/null /dev/zero /dev/full /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/random /dev/urandom /dev/fd/0 /dev/fd/1 /dev/fd/2"
+    ).split()
 )
 
 
@@ -72,7 +74,7 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
                 extra["bound"] = "1"
             elif field.origins:
                 extra["source"] = ",".join(sorted({origin.kind for origin in field.origins}))
-        yield call.effect(kind, target, certainty=weakest(call.certainty, sure), span=_span(call, field), **extra)
+        yield call.effect(kind, target, extra, certainty=weakest(call.certainty, sure), span=_span(call, field))
 
 
 def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes: dict[str, str]) -> Iterator[Effect]:
@@ -85,7 +87,7 @@ def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes
             if target.dynamic:
                 continue
             extra = {**attributes, **dict(found.attributes), "sweep": "1", "recursive": "1" if found.deep else "", "filter": found.filter}
-            yield call.effect(kind, target, certainty=weakest(call.certainty, Certainty.POSSIBLE), span=_span(call, field), **extra)
+            yield call.effect(kind, target, extra, certainty=weakest(call.certainty, Certainty.POSSIBLE), span=_span(call, field))
 
 
 def _span(call: Call, field: Field) -> Span:
@@ -173,4 +175,4 @@ def spelled(effect: str, call: Call) -> Effect:
                 target = Target(TargetKind.OBJECT, field.text or field.prefix, "" if field.text is not None else field.reason)
         else:
             target = Target(TargetKind.OBJECT, wanted)
-    return call.effect(EffectKind(kind), target, **attributes)
+    return call.effect(EffectKind(kind), target, attributes)

@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 
 # Programs that print shell settings meant for `eval "$(..)"`; their output is trusted as much as the program itself.
 SETTERS = frozenset(
-    "ssh-agent gpg-agent keychain direnv pyenv rbenv nodenv goenv jenv brew starship conda mamba micromamba fnm dircolors zoxide opam mise "
-    "rtx asdf lesspipe lesspipe.sh register-python-argcomplete luarocks minikube docker-machine thefuck atuin fzf navi resize locale "
-    "kubectl helm gh poetry pip pipx uv npm pnpm yarn rustup cargo volta oh-my-posh getopt stty tset".split()
+    (
+        "ssh-agent gpg-agent keychain direnv pyenv rbenv nodenv goenv jenv brew starship conda mamba micromamba fnm dircolors "
+        "zoxide opam mise rtx asdf lesspipe lesspipe.sh register-python-argcomplete luarocks minikube docker-machine thefuck "
+        "atuin fzf navi resize locale kubectl helm gh poetry pip pipx uv npm pnpm yarn rustup cargo volta oh-my-posh getopt "
+        "stty tset"
+    ).split()
 )
 
 
-def run_text(call: Call, scene: Scene, field: Field, *, positional: tuple[Field, ...] = (), via: str = "", cwd: Field | None = None) -> Iterator[Effect]:
+def run_text(
+    call: Call, scene: Scene, field: Field, *, positional: tuple[Field, ...] = (), via: str = "", cwd: Field | None = None
+) -> Iterator[Effect]:
     """Effects of shell text given as one word."""
     if field.known is not Known.DYNAMIC:
         sure = call if len(field.values) == 1 else call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
@@ -104,7 +109,9 @@ def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), v
         yield opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe")
 
 
-def script_file(call: Call, scene: Scene, field: Field, positional: tuple[Field, ...] = (), *, via: str = "", read: bool = False) -> Iterator[Effect]:
+def script_file(
+    call: Call, scene: Scene, field: Field, positional: tuple[Field, ...] = (), *, via: str = "", read: bool = False
+) -> Iterator[Effect]:
     """A shell runs (or sources: read=True) the file that this word names."""
     if field.known is Known.DYNAMIC and any(origin.kind == "process" for origin in field.origins):
         text = _printed(field, scene)
@@ -124,7 +131,7 @@ def script_file(call: Call, scene: Scene, field: Field, positional: tuple[Field,
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
         extra = {"dynamic": "interpreter"} if target.dynamic else {}
-        yield call.effect(EffectKind.CODE_SCRIPT, target, certainty=weakest(call.certainty, sure), language="shell", **extra)
+        yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
 
 
 def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...], via: str) -> Iterator[Effect]:
@@ -132,9 +139,13 @@ def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...],
     text = scene.files[path]
     yield call.effect(EffectKind.CODE_SCRIPT, target, language="shell", written="1", readable="1" if text is not None else "")
     if text is None:
-        yield opaque(call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", target=target)
+        yield opaque(
+            call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", target=target
+        )
     elif text.strip():
-        yield from scene.nested_shell(text, call, positional=(literal(path), *positional[1:]), via=via or f"{call.name} {posixpath.basename(path)}")
+        yield from scene.nested_shell(
+            text, call, positional=(literal(path), *positional[1:]), via=via or f"{call.name} {posixpath.basename(path)}"
+        )
 
 
 @cache

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _ONE = frozenset(
-    "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group -ilname -iname -inum -ipath -iregex -iwholename -links -lname "
-    "-maxdepth -mindepth -mmin -mtime -name -newer -path -perm -regex -regextype -samefile -size -type -uid -used -user -wholename -xtype "
-    "-files0-from -fprint -fprint0 -fls -newermt -newerat -newerct -newermm -newerca -D -printf".split()
+    (
+        "-amin -anewer -atime -cmin -cnewer -context -ctime -fstype -gid -group -ilname -iname -inum -ipath -iregex -iwholename "
+        "-links -lname -maxdepth -mindepth -mmin -mtime -name -newer -path -perm -regex -regextype -samefile -size -type -uid "
+        "-used -user -wholename -xtype -files0-from -fprint -fprint0 -fls -newermt -newerat -newerct -newermm -newerca -D "
+        "-printf"
+    ).split()
 )
-_EXEC = frozenset("-exec -execdir -ok -okdir".split())
-_NAMES = frozenset("-name -iname".split())
-_PATHS = frozenset("-path -ipath -wholename -iwholename".split())
+_EXEC = frozenset(["-exec", "-execdir", "-ok", "-okdir"])
+_NAMES = frozenset(["-name", "-iname"])
+_PATHS = frozenset(["-path", "-ipath", "-wholename", "-iwholename"])
 _OR = frozenset(("-o", "-or", ","))
 
 
@@ -81,7 +84,11 @@ class Expression:
                 inner = self.alternatives()
                 self.at += 1
                 names = names if negated else _both(names, inner)
-            elif text in _EXEC or text in ("-delete", "-print", "-print0", "-ls", "-quit", "-prune") or text in ("-fprint", "-fprint0", "-fls", "-fprintf", "-printf"):
+            elif (
+                text in _EXEC
+                or text in ("-delete", "-print", "-print0", "-ls", "-quit", "-prune")
+                or text in ("-fprint", "-fprint0", "-fls", "-fprintf", "-printf")
+            ):
                 if text != "-prune":
                     self.action(text, names)
             elif text in _ONE:
@@ -187,12 +194,12 @@ def find(call: Call, scene: Scene) -> Iterator[Effect]:
                     yield call.effect(
                         EffectKind.FILE_DELETE,
                         target,
+                        dict(found.attributes),
                         certainty=weakest(call.certainty, Certainty.UNKNOWN) if target.dynamic else None,
                         sweep="1",
                         recursive="1",
                         filter=found.filter,
                         dynamic="delete" if target.dynamic else "",
-                        **dict(found.attributes),
                     )
         elif action in _EXEC and words:
             yield from on_found(call, scene, words, expression.found(names, narrow), via=f"find {action}")
@@ -200,7 +207,9 @@ def find(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, words[0])
 
 
-def on_found(call: Call, scene: Scene, words: tuple[Field, ...], found: tuple[Found, ...], *, via: str, mark: str = "{}") -> Iterator[Effect]:
+def on_found(
+    call: Call, scene: Scene, words: tuple[Field, ...], found: tuple[Found, ...], *, via: str, mark: str = "{}"
+) -> Iterator[Effect]:
     """A command run on every name of a listing: `{}` in its words stands for the name."""
     for one in found:
         holes = Holes(f"f{len(call.origin)}.")
@@ -239,8 +248,12 @@ def xargs(call: Call, scene: Scene) -> Iterator[Effect]:
         with_mark = words if mark else (*words, literal("{}"))
         yield from on_found(call, scene, with_mark, found, via="xargs", mark=mark or "{}")
         return
-    origin = Origin("command", "", call.invocation.stdin.producers) if file is None and call.invocation.stdin.producers else Origin("file", "")
-    unknown = Field(Known.DYNAMIC, reason="names that come in on stdin" if file is None else "names read from a file", origins=(origin,), many=not mark)
+    origin = (
+        Origin("command", "", call.invocation.stdin.producers) if file is None and call.invocation.stdin.producers else Origin("file", "")
+    )
+    unknown = Field(
+        Known.DYNAMIC, reason="names that come in on stdin" if file is None else "names read from a file", origins=(origin,), many=not mark
+    )
     if not mark:
         yield from scene.nested_argv((*words, unknown), call, via="xargs")
         return
@@ -309,7 +322,14 @@ def parallel(call: Call, scene: Scene) -> Iterator[Effect]:
                 words = tuple(command) if any("{" in (word.text or "") for word in command) else (*command, literal("{}"))
                 yield from on_found(call, scene, words, found, via="parallel")
                 return
-            arguments = [Field(Known.DYNAMIC, reason="arguments that come in on stdin", origins=(Origin("command", "", call.invocation.stdin.producers),), many=True)]
+            arguments = [
+                Field(
+                    Known.DYNAMIC,
+                    reason="arguments that come in on stdin",
+                    origins=(Origin("command", "", call.invocation.stdin.producers),),
+                    many=True,
+                )
+            ]
     for argument in arguments:
         yield from _parallel_once(call, scene, tuple(command), argument)
 
@@ -331,48 +351,12 @@ def _parallel_once(call: Call, scene: Scene, command: tuple[Field, ...], argumen
     yield from scene.nested_argv(words if marked else (*words, argument), call, via="parallel")
 
 
-def fd(call: Call, scene: Scene) -> Iterator[Effect]:
-    """fd: -x and -X run a command on every match."""
-    for at, word in enumerate(call.argv):
-        if word.text in ("-x", "--exec", "-X", "--exec-batch") and at + 1 < len(call.argv):
-            from .listing import _fd
-
-            words = call.argv[at + 1 :]
-            ends = next((i for i, w in enumerate(words) if w.text == ";"), len(words))
-            words = words[:ends] if any("{" in (w.text or "") for w in words[:ends]) else (*words[:ends], literal("{}"))
-            yield from on_found(call, scene, words, _fd(call.argv[:at], call.invocation), via=f"fd {word.text}")
-            return
-
-
-# ---------------------------------------------------------------- searchers that read
-
-
-def grep(call: Call, scene: Scene) -> Iterator[Effect]:
-    """grep and its like: the first operand is the pattern unless -e or -f gave it; the rest is read, below it with -r."""
-    files = call.operands if call.has("-e", "-f", "--regexp", "--file") or call.has("--files") else call.operands[1:]
-    always = call.name in ("rg", "ag", "ack", "ripgrep", "ugrep", "ug", "rgrep", "ack-grep", "pt")
-    recursive = always or call.has("-r", "-R", "--recursive", "--dereference-recursive") or (call.has("-d") and (call.value("-d") or literal("")).text == "recurse")
-    for option in ("-f", "--file"):
-        file = call.value(option)
-        if file is not None and file.text != "-":
-            yield from file_effects(call, scene, EffectKind.FILE_READ, file)
-    if not files and recursive and call.invocation.stdin.kind in ("inherit", "null") and not call.has("--files", "--type-list"):
-        files = (literal("."),)
-    filters = [field.text or field.prefix + "*" for option, field in call.values if option in ("--include", "-g", "--glob", "--iglob", "-G")]
-    named = [name.rpartition("/")[2] for name in filters if not name.startswith("!")]
-    for field in files:
-        for name in named or [""]:
-            yield from file_effects(call, scene, EffectKind.FILE_READ, field, recursive="1" if recursive else "", search="1" if recursive else "", filter=name)
-    command = call.value("--pre", "--pager", "--hostname-bin", "--filter")
-    if command is not None and command.text != "":
-        yield from scene.nested_argv((command, literal("FILE")), call, via=f"{call.name} --pre")
-
-
 PROGRAMS: tuple[Program, ...] = (
     Program(("find", "gfind", "bfs"), style="raw", describe=find, summary="searches folders; -delete and -exec act on what is found"),
     Program(
         ("xargs", "gxargs"),
-        options="-a -d -E -e= -I -i= -J -L -l= -n -P -s --arg-file --delimiter --eof= --replace= --max-lines= --max-args --max-procs --max-chars --process-slot-var",
+        options="-a -d -E -e= -I -i= -J -L -l= -n -P -s --arg-file --delimiter --eof= --replace= --max-lines= "
+        "--max-args --max-procs --max-chars --process-slot-var",
         longs="--null --no-run-if-empty --verbose --interactive --open-tty --exit --show-limits",
         style="stop",
         describe=xargs,
@@ -380,35 +364,12 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         ("parallel", "env_parallel", "sem", "rush"),
-        options="-a -I -j -P -L -n -N -S -d -C -l -s -X= --jobs --max-procs --arg-file --colsep --delay --joblog --retries --results --timeout --tmpdir --workdir --wd "
-        "--sshlogin --slf --sshloginfile --load --memfree --nice --tagstring --env --halt --progress= --rpl --id --basefile --return --max-args --max-replace-args",
+        options="-a -I -j -P -L -n -N -S -d -C -l -s -X= --jobs --max-procs --arg-file --colsep --delay --joblog "
+        "--retries --results --timeout --tmpdir --workdir --wd "
+        "--sshlogin --slf --sshloginfile --load --memfree --nice --tagstring --env --halt --progress= --rpl "
+        "--id --basefile --return --max-args --max-replace-args",
         style="stop",
         describe=parallel,
         summary="runs shell commands in parallel",
-    ),
-    Program(("fd", "fdfind"), style="raw", describe=fd, summary="searches folders; -x and -X run a command on what is found"),
-    Program(
-        ("grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "pcregrep", "pcre2grep", "ggrep", "rgrep", "agrep"),
-        options="-e -f -m -A -B -C -d -D --regexp --file --max-count --after-context --before-context --context --include --exclude --exclude-dir --exclude-from "
-        "--label --color= --colour= --binary-files --directories --devices",
-        longs="--recursive --dereference-recursive --ignore-case --invert-match --files-with-matches --line-number --count --only-matching --quiet --fixed-strings",
-        option_roles=(("--exclude-from", "read"),),
-        describe=grep,
-        summary="searches text in files",
-    ),
-    Program(
-        ("rg", "ripgrep", "ugrep", "ug"),
-        options="-e -f -m -A -B -C -g -t -T -j -M -r -E -d --regexp --file --max-count --after-context --before-context --context --glob --iglob --type --type-not "
-        "--type-add --max-depth --threads --replace --encoding --engine --sort --sortr --color --colors --path-separator --pre --pre-glob --ignore-file --max-filesize "
-        "--max-columns --context-separator --hostname-bin --include --exclude --pager",
-        option_roles=(("--ignore-file", "read"),),
-        describe=grep,
-        summary="searches text below a folder; --pre runs a program on each file",
-    ),
-    Program(
-        ("ag", "ack", "ack-grep", "pt"),
-        options="-A -B -C -G -m -p -W --after --before --context --depth --file-search-regex --ignore --ignore-dir --max-count --pager --path-to-ignore --workers --type --filter=",
-        describe=grep,
-        summary="searches text below a folder",
     ),
 )

@@ -121,7 +121,10 @@ def source(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     field = call.operands[0]
     if any(origin.kind == "process" for origin in field.origins) and all(
-        scene.invocations[index].output is not None for origin in field.origins for index in origin.producers if index < len(scene.invocations)
+        scene.invocations[index].output is not None
+        for origin in field.origins
+        for index in origin.producers
+        if index < len(scene.invocations)
     ):
         return  # known text is run by the evaluator, in the shell's own state
     yield from scripts.script_file(call, scene, field, call.operands, via="source", read=True)
@@ -158,14 +161,22 @@ def enable(call: Call, scene: Scene) -> Iterator[Effect]:
     """`enable -f lib.so name` loads code into the shell."""
     library = call.value("-f")
     if library is not None:
-        yield call.effect(EffectKind.CODE_OPAQUE, flow.object_target(library, TargetKind.NAME), language="native", source="file", reason="loads a library into the shell")
+        yield call.effect(
+            EffectKind.CODE_OPAQUE,
+            flow.object_target(library, TargetKind.NAME),
+            language="native",
+            source="file",
+            reason="loads a library into the shell",
+        )
 
 
 def hash_builtin(call: Call, scene: Scene) -> Iterator[Effect]:
     """`hash -p path name` makes a name run another program."""
     path = call.value("-p")
     if path is not None and call.operands:
-        yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, call.operands[0].text or ""), variable="hash", value=path.text or path.prefix)
+        yield call.effect(
+            EffectKind.ENV_HIJACK, Target(TargetKind.NAME, call.operands[0].text or ""), variable="hash", value=path.text or path.prefix
+        )
 
 
 PROGRAMS: tuple[Program, ...] = (
@@ -178,15 +189,23 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("eval",), style="raw nohelp", describe=evaluate_words, summary="runs its words as shell text"),
     Program(("source", "."), style="stop nohelp", describe=source, summary="runs a file in this shell"),
     Program(("trap",), style="stop nohelp", describe=trap, summary="runs text on a signal or at exit"),
-    Program(("busybox", "toybox"), style="raw nohelp", describe=multicall, summary="many programs in one: the first operand is the program"),
-    Program(("bind", "complete", "compgen", "mapfile", "readarray"), options="-x -C -F -f -A -G -W -X -P -S -n -O -s -t -u -c -d -q -r -m -o", describe=bind),
+    Program(
+        ("busybox", "toybox"), style="raw nohelp", describe=multicall, summary="many programs in one: the first operand is the program"
+    ),
+    Program(
+        ("bind", "complete", "compgen", "mapfile", "readarray"),
+        options="-x -C -F -f -A -G -W -X -P -S -n -O -s -t -u -c -d -q -r -m -o",
+        describe=bind,
+    ),
     Program(("enable",), options="-f", describe=enable, summary="turns builtins on and off, loads them from libraries"),
     Program(("hash",), options="-p", describe=hash_builtin, summary="remembers where programs are"),
     Program(
         tuple(
-            ": true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset export declare typeset readonly local let read return break "
-            "continue exit logout wait jobs fg bg disown times ulimit umask type alias unalias help history fc getopts shopt caller suspend "
-            "command_not_found_handle compopt".split()
+            (
+                ": true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset export declare typeset readonly local let "
+                "read return break continue exit logout wait jobs fg bg disown times ulimit umask type alias unalias help history fc "
+                "getopts shopt caller suspend command_not_found_handle compopt"
+            ).split()
         ),
         style="raw",
         summary="a shell builtin without effects outside the shell",

@@ -14,10 +14,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_POWER = frozenset("poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate sleep soft-reboot emergency rescue exit".split())
+_POWER = frozenset(
+    ("poweroff reboot halt kexec suspend hibernate hybrid-sleep suspend-then-hibernate sleep soft-reboot emergency rescue exit").split()
+)
 _LOOKS = frozenset(
-    "status show cat help list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines list-automounts list-paths is-active "
-    "is-enabled is-failed is-system-running get-default show-environment log-level service-watchdogs".split()
+    (
+        "status show cat help list-units list-unit-files list-timers list-sockets list-jobs list-dependencies list-machines "
+        "list-automounts list-paths is-active is-enabled is-failed is-system-running get-default show-environment log-level "
+        "service-watchdogs"
+    ).split()
 )
 
 
@@ -76,11 +81,16 @@ def firewall(call: Call, scene: Scene) -> Iterator[Effect]:
         action = "flush" if any(word in ("-F", "--flush", "-X", "--delete-chain") for word in words) else "change"
     elif call.name == "nft":
         verbs = [word for word in words if not word.startswith("-")]
-        if not verbs and "-f" not in words or verbs[:1] in (["list"], ["monitor"], ["describe"]) or "-c" in words:
+        if (not verbs and "-f" not in words) or verbs[:1] in (["list"], ["monitor"], ["describe"]) or "-c" in words:
             return
         action = "flush" if verbs[:1] in (["flush"], ["delete"], ["destroy"]) else "change"
     elif call.name == "firewall-cmd":
-        if not any(word.startswith(("--add", "--remove", "--reload", "--panic-on", "--set", "--complete-reload", "--runtime", "--new", "--delete", "--change")) for word in words):
+        if not any(
+            word.startswith(
+                ("--add", "--remove", "--reload", "--panic-on", "--set", "--complete-reload", "--runtime", "--new", "--delete", "--change")
+            )
+            for word in words
+        ):
             return
         action = "change"
     else:
@@ -98,14 +108,50 @@ _RULE_LONG = ("--append", "--insert", "--delete", "--replace", "--flush", "--pol
 def network(call: Call, scene: Scene) -> Iterator[Effect]:
     """ip, ifconfig, nmcli ...: showing is nothing; changing may cut the machine off."""
     words = [field.text or "" for field in call.argv if not (field.text or "-").startswith("-")]
-    changing = {"add", "del", "delete", "set", "change", "replace", "flush", "append", "down", "up", "modify", "off", "on", "disconnect", "connect", "apply", "revert", "addbr", "delbr", "addif", "delif", "block", "unblock", "reload", "try", "mtu", "netmask", "revoke", "dns", "domain"}
+    changing = {
+        "add",
+        "del",
+        "delete",
+        "set",
+        "change",
+        "replace",
+        "flush",
+        "append",
+        "down",
+        "up",
+        "modify",
+        "off",
+        "on",
+        "disconnect",
+        "connect",
+        "apply",
+        "revert",
+        "addbr",
+        "delbr",
+        "addif",
+        "delif",
+        "block",
+        "unblock",
+        "reload",
+        "try",
+        "mtu",
+        "netmask",
+        "revoke",
+        "dns",
+        "domain",
+    }
     if call.name in ("dhclient", "dhcpcd", "wpa_supplicant") or set(words) & changing:
         yield call.effect(EffectKind.SYSTEM_SERVICE, Target(TargetKind.OBJECT, " ".join(words[:4])), action="network", tool=call.name)
 
 
 def users(call: Call, scene: Scene) -> Iterator[Effect]:
     """useradd, passwd, usermod ...: accounts change."""
-    yield call.effect(EffectKind.SYSTEM_USER, _target(call, -1) if call.operands else None, action=call.name, removes="1" if call.name in ("userdel", "deluser", "groupdel", "delgroup") else "")
+    yield call.effect(
+        EffectKind.SYSTEM_USER,
+        _target(call, -1) if call.operands else None,
+        action=call.name,
+        removes="1" if call.name in ("userdel", "deluser", "groupdel", "delgroup") else "",
+    )
     if call.name in ("userdel", "deluser") and call.has("-r", "--remove", "--remove-home", "--remove-all-files"):
         for field in call.operands[:1]:
             yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"/home/{field.text or field.prefix}"), recursive="1")
@@ -171,18 +217,19 @@ def crontab(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, name), action="edit", tool="crontab")
         return
     yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, name), action="replace", tool="crontab")
-    text = output.stdin_text(call.invocation, scene)
+    texts = output.stdin_pieces(call.invocation, scene)
     for field in call.operands[:1]:
         if field.text != "-":
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-            text = scene.files.get(output.absolute(field.text, call.invocation))
-    yield from entries(text, call, scene)
+            texts = [scene.files.get(output.absolute(field.text, call.invocation)) or ""]
+    for text in texts:
+        yield from entries(text, call, scene)
 
 
-def entries(text: str | None, call: Call, scene: Scene) -> Iterator[Effect]:
+def entries(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """Effects of the commands of a crontab's lines: they run later, perhaps."""
     later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
-    for line in (text or "").split("\n"):
+    for line in text.split("\n"):
         match = _ENTRY.fullmatch(line)
         if match and not line.lstrip().startswith("#"):
             yield from scene.nested_shell(match.group(1), later, via="crontab")
@@ -197,37 +244,176 @@ def parts(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(
         ("systemctl",),
-        options="-t -p -P -H -M -n -o -s -S --type --state --property --host --machine --lines --output --signal --kill-who --kill-whom --root --what --message --job-mode --value=",
+        options="-t -p -P -H -M -n -o -s -S --type --state --property --host --machine --lines --output --signal "
+        "--kill-who --kill-whom --root --what --message --job-mode --value=",
         longs="--user --system --now --force --no-pager --quiet --all --full --no-block --runtime --failed --plain --no-legend",
         describe=systemctl,
         summary="starts, stops and changes services; switches the machine off",
     ),
-    Program(("service", "rc-service", "invoke-rc.d", "sv", "supervisorctl", "initctl", "launchctl", "s6-svc", "rc-update", "chkconfig", "update-rc.d", "nssm", "winsw"), describe=service, summary="starts and stops services"),
-    Program(("loginctl", "machinectl", "busctl", "coredumpctl", "homectl", "portablectl"), harmless="list list-sessions list-users list-seats show status show-session show-user session-status user-status info dump debug tree introspect list-images image-status",
-            when=(("poweroff reboot halt suspend hibernate", "system.power action=power"), ("kill-session kill-user terminate-session terminate-user kill terminate", "process.kill by=all"), ("call set-property emit enable-linger disable-linger lock-session activate start stop remove enable disable shell login import-tar pull-raw", "system.service action=change target=1")), summary="sessions, machines and the system bus"),  # fmt: skip
-    Program(("shutdown",), options="-t --time", harmless="-c --show", when=(("", "system.power action=shutdown"),), summary="switches the machine off"),
-    Program(("reboot", "poweroff", "halt", "pm-suspend", "pm-hibernate", "rtcwake", "kexec", "zzz"), options="-m -t -s -l -d", harmless="-n -w --wtmp-only --mode=no", when=(("", "system.power action=power"),), summary="switches the machine off or to sleep"),
-    Program(("init", "telinit"), describe=init, summary="changes the run level"),
-    Program(("journalctl",), options="-u -n -S -U -o -p -t -b= -D -g -k= -M --unit --lines --since --until --output --priority --identifier --grep --vacuum-size --vacuum-time --vacuum-files --directory --file --root --user-unit --field", describe=journal, summary="reads the journal; --vacuum deletes it"),
-    Program(tuple("iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw firewall-cmd ipset pfctl fail2ban-client iptables-restore ip6tables-restore shorewall".split()), style="raw", describe=firewall, summary="changes the firewall"),
-    Program(("iptables-save", "ip6tables-save"), options="-f -t", option_roles=(("-f", "write"),), summary="prints the firewall"),
-    Program(tuple("ip ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant ifup ifdown arp ethtool bridge networkctl".split()), style="raw", describe=network, summary="network settings"),
     Program(
-        tuple("useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup delgroup gpasswd passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock smbpasswd realm".split()),
-        options="-u -g -G -d -s -c -e -f -p -k -K -b -R -m= -M= -E -I -W -A --uid --gid --groups --home --home-dir --shell --comment --expiredate --inactive --password --base-dir --skel --ingroup --gecos --lastday --maxdays --mindays",
+        (
+            "service",
+            "rc-service",
+            "invoke-rc.d",
+            "sv",
+            "supervisorctl",
+            "initctl",
+            "launchctl",
+            "s6-svc",
+            "rc-update",
+            "chkconfig",
+            "update-rc.d",
+            "nssm",
+            "winsw",
+        ),
+        describe=service,
+        summary="starts and stops services",
+    ),
+    Program(
+        ("loginctl", "machinectl", "busctl", "coredumpctl", "homectl", "portablectl"),
+        harmless="list list-sessions list-users list-seats show status show-session show-user session-status "
+        "user-status info dump debug tree introspect list-images image-status",
+        when=(
+            ("poweroff reboot halt suspend hibernate", "system.power action=power"),
+            ("kill-session kill-user terminate-session terminate-user kill terminate", "process.kill by=all"),
+            (
+                "call set-property emit enable-linger disable-linger lock-session activate start stop remove enable "
+                "disable shell login import-tar pull-raw",
+                "system.service action=change target=1",
+            ),
+        ),
+        summary="sessions, machines and the system bus",
+    ),
+    Program(
+        ("shutdown",),
+        options="-t --time",
+        harmless="-c --show",
+        when=(("", "system.power action=shutdown"),),
+        summary="switches the machine off",
+    ),
+    Program(
+        ("reboot", "poweroff", "halt", "pm-suspend", "pm-hibernate", "rtcwake", "kexec", "zzz"),
+        options="-m -t -s -l -d",
+        harmless="-w --wtmp-only",
+        when=(("", "system.power action=power"),),
+        summary="switches the machine off or to sleep",
+    ),
+    Program(("init", "telinit"), describe=init, summary="changes the run level"),
+    Program(
+        ("journalctl",),
+        options="-u -n -S -U -o -p -t -b= -D -g -k= -M --unit --lines --since --until --output --priority "
+        "--identifier --grep --vacuum-size --vacuum-time --vacuum-files --directory --file --root --user-unit "
+        "--field",
+        describe=journal,
+        summary="reads the journal; --vacuum deletes it",
+    ),
+    Program(
+        tuple(
+            (
+                "iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw firewall-cmd ipset pfctl fail2ban-client "
+                "iptables-restore ip6tables-restore shorewall"
+            ).split()
+        ),
+        style="raw",
+        describe=firewall,
+        summary="changes the firewall",
+    ),
+    Program(("iptables-save", "ip6tables-save"), options="-f -t", option_roles=(("-f", "write"),), summary="prints the firewall"),
+    Program(
+        tuple(
+            (
+                "ip ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant "
+                "ifup ifdown arp ethtool bridge networkctl"
+            ).split()
+        ),
+        style="raw",
+        describe=network,
+        summary="network settings",
+    ),
+    Program(
+        tuple(
+            (
+                "useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup delgroup gpasswd passwd chpasswd chgpasswd "
+                "chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock smbpasswd realm"
+            ).split()
+        ),
+        options="-u -g -G -d -s -c -e -f -p -k -K -b -R -m= -M= -E -I -W -A --uid --gid --groups --home --home-dir "
+        "--shell --comment --expiredate --inactive --password --base-dir --skel --ingroup --gecos --lastday "
+        "--maxdays --mindays",
         harmless="-S --status -l -c --check -q",
         describe=users,
         summary="changes accounts",
     ),
     Program(("sysctl",), options="-p= -r --pattern --load=", describe=sysctl, summary="reads or sets kernel values"),
-    Program(("modprobe", "insmod", "rmmod", "depmod", "kmod", "dkms"), options="-C -d -S --config --dirname", harmless="-n --dry-run --show -l list static-nodes status -c --showconfig -D --show-depends", when=(("", "system.privilege tool=module target=0"),), summary="loads and removes kernel modules"),
-    Program(tuple("setenforce setsebool semanage semodule aa-complain aa-disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit tuned-adm".split()), harmless="-l --list list status", when=(("", "system.privilege tool=security action=change target=0"),), summary="changes mandatory access control or audit"),
-    Program(tuple("grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl lilo refind-install".split()), options="-o -b -k --output --target --boot-directory --efi-directory", harmless="-v --verbose status list", when=(("", "system.service action=boot target=0"),), summary="changes how the machine boots"),
-    Program(("timedatectl", "hostnamectl", "localectl", "hwclock"), options="-H -M --host --machine --date", describe=clock, summary="shows or sets clock, host name, locale"),
-    Program(("date", "gdate"), options="-d -s -r -f -I= --date --set --reference --file --iso-8601= --rfc-3339", describe=date, summary="prints the date; -s sets it"),
+    Program(
+        ("modprobe", "insmod", "rmmod", "depmod", "kmod", "dkms"),
+        options="-C -d -S --config --dirname",
+        harmless="-n --dry-run --show -l list static-nodes status -c --showconfig -D --show-depends",
+        when=(("", "system.privilege tool=module target=0"),),
+        summary="loads and removes kernel modules",
+    ),
+    Program(
+        tuple(
+            (
+                "setenforce setsebool semanage semodule aa-complain aa-disable aa-enforce aa-teardown apparmor_parser auditctl "
+                "augenrules setcap capset pam-auth-update authselect polkit tuned-adm"
+            ).split()
+        ),
+        harmless="-l --list list status",
+        when=(("", "system.privilege tool=security action=change target=0"),),
+        summary="changes mandatory access control or audit",
+    ),
+    Program(
+        tuple(
+            (
+                "grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl lilo "
+                "refind-install"
+            ).split()
+        ),
+        options="-o -b -k --output --target --boot-directory --efi-directory",
+        harmless="-v --verbose status list",
+        when=(("", "system.service action=boot target=0"),),
+        summary="changes how the machine boots",
+    ),
+    Program(
+        ("timedatectl", "hostnamectl", "localectl", "hwclock"),
+        options="-H -M --host --machine --date",
+        describe=clock,
+        summary="shows or sets clock, host name, locale",
+    ),
+    Program(
+        ("date", "gdate"),
+        options="-d -s -r -f -I= --date --set --reference --file --iso-8601= --rfc-3339",
+        describe=date,
+        summary="prints the date; -s sets it",
+    ),
     Program(("hostname", "domainname"), options="-F --file", describe=hostname, summary="prints or sets the host name"),
-    Program(("update-alternatives", "alternatives", "dpkg-divert", "ldconfig", "update-ca-certificates", "dpkg-reconfigure", "update-mime-database"), longs="--set --install --remove --auto --config", describe=alternatives, summary="system-wide defaults"),
-    Program(("dmesg",), options="-l -f -n -s -F -L= --level --facility --console-level --file --color=", describe=message_ring, summary="reads the kernel's log; -C clears it"),
+    Program(
+        (
+            "update-alternatives",
+            "alternatives",
+            "dpkg-divert",
+            "ldconfig",
+            "update-ca-certificates",
+            "dpkg-reconfigure",
+            "update-mime-database",
+        ),
+        longs="--set --install --remove --auto --config",
+        describe=alternatives,
+        summary="system-wide defaults",
+    ),
+    Program(
+        ("dmesg",),
+        options="-l -f -n -s -F -L= --level --facility --console-level --file --color=",
+        describe=message_ring,
+        summary="reads the kernel's log; -C clears it",
+    ),
     Program(("crontab", "fcrontab"), options="-u -s= -c", describe=crontab, summary="lists, replaces or removes the user's schedule"),
-    Program(("run-parts", "anacron", "logrotate", "savelog"), options="-t -S -s -l --regex --arg --state --log", harmless="--test --list -d --debug -T", describe=parts, summary="runs what a folder or a file names"),
+    Program(
+        ("run-parts", "anacron", "logrotate", "savelog"),
+        options="-t -S -s -l --regex --arg --state --log",
+        harmless="--test --list -d --debug -T",
+        describe=parts,
+        summary="runs what a folder or a file names",
+    ),
 )

@@ -70,16 +70,28 @@ def environment(call: Call, scene: Scene) -> Iterator[Effect]:
     if rest:
         yield from scene.nested_argv(rest, _with(call, pairs), via="env", cwd=folder)
     elif not call.has("-u", "--unset", "-i", "--ignore-environment", "-"):
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, "environment"), store="env", prints="1")
+        yield call.effect(
+            EffectKind.SECRET_READ,
+            Target(TargetKind.NAME, "environment"),
+            store="env",
+            prints="" if flow.keeps_values_back(call.invocation, scene) else "1",
+        )
 
 
 def print_environment(call: Call, scene: Scene) -> Iterator[Effect]:
     """printenv without names prints the whole environment; a name that secrets bear prints that one."""
     names = [field.text or field.prefix for field in call.operands]
     if not names:
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, "environment"), store="env", prints="1")
+        yield call.effect(
+            EffectKind.SECRET_READ,
+            Target(TargetKind.NAME, "environment"),
+            store="env",
+            prints="" if flow.keeps_values_back(call.invocation, scene) else "1",
+        )
     for name in names:
-        if any(word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL")):
+        if any(
+            word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL")
+        ):
             yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, name), store="env", prints="1")
 
 
@@ -140,7 +152,10 @@ def shell_text(skip: int = 0) -> Describer:
 
 def each_text(call: Call, scene: Scene) -> Iterator[Effect]:
     """hyperfine, concurrently: every operand is a shell text of its own."""
-    for field in (*call.operands, *(field for option, field in call.values if option in ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup", "--conclude"))):
+    for field in (
+        *call.operands,
+        *(field for option, field in call.values if option in ("-p", "--prepare", "-s", "--setup", "-c", "--cleanup", "--conclude")),
+    ):
         yield from scripts.run_text(call, scene, field, via=call.name)
 
 
@@ -207,9 +222,13 @@ def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
         if option in ("-ex", "-eval-command", "--eval-command", "-iex", "-o", "--one-line", "-O"):
             text = (field.text if field.text is not None else field.prefix).strip()
             verb, _, rest = text.partition(" ")
-            if verb in ("shell", "!", "make") or text.startswith("!") or text.startswith("platform shell"):
-                yield from scene.nested_shell(text.lstrip("!") if text.startswith("!") else rest.removeprefix("shell "), call, via=f"{call.name} {option}")
-            elif verb in ("python", "py", "pi", "python-interactive", "script", "source", "call", "print", "expression") and ("system(" in text or verb not in ("print", "call")):
+            if verb in ("shell", "!", "make") or text.startswith(("!", "platform shell")):
+                yield from scene.nested_shell(
+                    text.lstrip("!") if text.startswith("!") else rest.removeprefix("shell "), call, via=f"{call.name} {option}"
+                )
+            elif verb in ("python", "py", "pi", "python-interactive", "script", "source", "call", "print", "expression") and (
+                "system(" in text or verb not in ("print", "call")
+            ):
                 yield scripts.opaque(call, "text", f"{call.name} runs code", language=verb)
         elif option in ("-x", "--command", "-command", "-s", "--source"):
             yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="gdb")
@@ -222,7 +241,13 @@ def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def transient_unit(call: Call, scene: Scene) -> Iterator[Effect]:
     """systemd-run: the command runs as a unit, outside of whatever holds the caller (`detached`)."""
-    yield call.effect(EffectKind.SYSTEM_SERVICE, Target(TargetKind.OBJECT, _text(call.value("--unit", "-u"))), action="run", tool="systemd-run", detached="1")
+    yield call.effect(
+        EffectKind.SYSTEM_SERVICE,
+        Target(TargetKind.OBJECT, _text(call.value("--unit", "-u"))),
+        action="run",
+        tool="systemd-run",
+        detached="1",
+    )
     if call.operands:
         yield from scene.nested_argv(call.operands, call, via="systemd-run")
 
@@ -232,7 +257,14 @@ def multiplexer(call: Call, scene: Scene) -> Iterator[Effect]:
     words = call.argv
     texts = [word.text or "" for word in words]
     if call.name in ("screen", "dtach", "abduco"):
-        at = next((i for i, text in enumerate(texts) if text and text[0] != "-" and (i == 0 or texts[i - 1] not in ("-S", "-t", "-T", "-c", "-h", "-e", "-s", "-L", "-A", "-p"))), None)
+        at = next(
+            (
+                i
+                for i, text in enumerate(texts)
+                if text and text[0] != "-" and (i == 0 or texts[i - 1] not in ("-S", "-t", "-T", "-c", "-h", "-e", "-s", "-L", "-A", "-p"))
+            ),
+            None,
+        )
         if "-X" in texts:
             at = texts.index("-X") + 1
             if texts[at : at + 1] == ["stuff"] and at + 1 < len(words):
@@ -241,20 +273,40 @@ def multiplexer(call: Call, scene: Scene) -> Iterator[Effect]:
         if at is not None:
             yield from scene.nested_argv(words[at:], call, via=call.name)
         return
-    verbs = ("new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane", "respawn-window", "run-shell", "run", "if-shell", "pipe-pane", "display-popup", "popup")
+    verbs = (
+        "new-session",
+        "new",
+        "new-window",
+        "neww",
+        "split-window",
+        "splitw",
+        "respawn-pane",
+        "respawn-window",
+        "run-shell",
+        "run",
+        "if-shell",
+        "pipe-pane",
+        "display-popup",
+        "popup",
+    )
     at = next((i for i, text in enumerate(texts) if text in (*verbs, "send-keys", "send", "kill-server")), None)
     if at is None:
         return
     if texts[at] == "kill-server":
         yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, "tmux"), by="name")
         return
-    rest, skip = [], False
+    rest: list[Field] = []
+    skip = False
     for word in words[at + 1 :]:
         text = word.text or word.prefix
         if skip:
             skip = False
         elif text.startswith("-") and not rest:
-            skip = text[-1:] in "stncexyFlpSw" and len(text) == 2 and text not in ("-d", "-P", "-A", "-D", "-E", "-l", "-b", "-K", "-R", "-M", "-H")
+            skip = (
+                text[-1:] in "stncexyFlpSw"
+                and len(text) == 2
+                and text not in ("-d", "-P", "-A", "-D", "-E", "-l", "-b", "-K", "-R", "-M", "-H")
+            )
         else:
             rest.append(word)
     if texts[at] in ("send-keys", "send"):
@@ -268,7 +320,12 @@ def at_time(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.name == "atq" or call.has("-l", "-c", "-V"):
         return
     if call.name == "atrm" or call.has("-d", "-r"):
-        yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, _text(call.operands[0] if call.operands else None)), action="remove", tool=call.name)
+        yield call.effect(
+            EffectKind.SYSTEM_SCHEDULE,
+            Target(TargetKind.OBJECT, _text(call.operands[0] if call.operands else None)),
+            action="remove",
+            tool=call.name,
+        )
         return
     yield call.effect(EffectKind.SYSTEM_SCHEDULE, action="add", tool=call.name, detached="1")
     file = call.value("-f")
@@ -317,7 +374,8 @@ def _rows() -> Iterator[Program]:
     plain: tuple[tuple[str, str, int, str], ...] = (
         ("nice", "-n --adjustment", 0, "runs a command with another priority"),
         ("ionice", "-c -n -p -P -u --class --classdata", 0, "runs a command with another I/O priority"),
-        ("nohup unbuffer chronic catchsegv fakeroot eatmydata torsocks torify proxychains proxychains4 tsocks arch linux32 linux64 i386 x86_64 tini dumb-init "
+        ("nohup unbuffer chronic catchsegv fakeroot eatmydata torsocks torify proxychains proxychains4 tsocks "
+"arch linux32 linux64 i386 x86_64 tini dumb-init "
          "caffeinate dbus-run-session xvfb-run rlwrap ccze grc noglob nocorrect winpty tsp", "-w -o -e -n -s -a -f -t -l -p -b", 0, "runs a command"),
         ("stdbuf", "-i -o -e --input --output --error", 0, "runs a command with other buffering"),
         ("setsid", "", 0, "runs a command in a new session"),
@@ -335,13 +393,15 @@ def _rows() -> Iterator[Program]:
         ("ssh-agent", "-a -E -P -t", 0, "runs a command with an agent"),
         ("wine wine64 mono box64 qemu-x86_64 qemu-aarch64", "", 0, "runs a foreign program"),
         ("runit chpst softlimit envuidgid", "-u -U -b -e -n -l -L -m -d -o -p -f -c -a -r -s -t", 0, "runs a command with other limits"),
-        ("start-stop-daemon daemonize", "-p -n -x -a -u -c -d -e -o -l -g -N -P -I -r -k --pidfile --name --exec --startas --user --chuid --chdir --nicelevel", 0, "runs a command as a daemon"),
+        ("start-stop-daemon daemonize", "-p -n -x -a -u -c -d -e -o -l -g -N -P -I -r -k --pidfile --name --exec --startas --user --chuid "
+"--chdir --nicelevel", 0, "runs a command as a daemon"),
         ("entr", "-s=", 0, "runs a command when files change"),
         ("cross-env", "", 0, "sets variables, then runs a command"),
         ("time", "-f -o --format --output", 0, "times a command"),
         ("gtime", "-f -o --format --output", 0, "times a command"),
         ("proot fakechroot schroot", "-r -b -w -m -c -u -d --rootfs --bind --cwd --chroot --user --directory", 0, "runs a command under another root"),
-        ("firejail bwrap sandbox-exec", "--bind --ro-bind --dev-bind --tmpfs --proc --dev --chdir --setenv --symlink --dir --hostname --uid --gid --seccomp --profile= -f -p -n -D", 0, "runs a command in a sandbox"),
+        ("firejail bwrap sandbox-exec", "--bind --ro-bind --dev-bind --tmpfs --proc --dev --chdir --setenv --symlink --dir --hostname --uid "
+"--gid --seccomp --profile= -f -p -n -D", 0, "runs a command in a sandbox"),
     )  # fmt: skip
     for names, options, skip, summary in plain:
         roles = (("-o", "write"), ("--output", "write")) if names in ("time", "gtime") else ()
@@ -363,35 +423,77 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("printenv",), describe=print_environment, summary="prints variables"),
     Program(
         ("sudo", "sudoedit", "sudo-rs"),
-        options="-u -g -C -D -h -p -r -R -t -T -U --user --group --close-from --chdir --host --prompt --role --chroot --type --command-timeout --other-user --preserve-env=",
-        longs="--login --shell --edit --list --validate --non-interactive --reset-timestamp --remove-timestamp --background --stdin --askpass --set-home",
+        options="-u -g -C -D -h -p -r -R -t -T -U --user --group --close-from --chdir --host --prompt --role --chroot "
+        "--type --command-timeout --other-user --preserve-env=",
+        longs="--login --shell --edit --list --validate --non-interactive --reset-timestamp --remove-timestamp "
+        "--background --stdin --askpass --set-home",
         style="stop",
         describe=privilege,
         summary="runs a command as another user",
     ),
-    Program(("doas", "pkexec", "run0", "please", "gksudo", "kdesudo"), options="-u -C --user -a", style="stop", describe=privilege, summary="runs a command as another user"),
-    Program(("su", "runuser", "sg", "newgrp"), options="-c -g -G -s -u -w --command --group --supp-group --shell --user --session-command --whitelist-environment", describe=switch_user, summary="a shell or command as another user"),
+    Program(
+        ("doas", "pkexec", "run0", "please", "gksudo", "kdesudo"),
+        options="-u -C --user -a",
+        style="stop",
+        describe=privilege,
+        summary="runs a command as another user",
+    ),
+    Program(
+        ("su", "runuser", "sg", "newgrp"),
+        options="-c -g -G -s -u -w --command --group --supp-group --shell --user --session-command --whitelist-environment",
+        describe=switch_user,
+        summary="a shell or command as another user",
+    ),
     Program(
         ("gosu", "su-exec", "setpriv", "capsh", "setuidgid"),
-        options="--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig --selinux-label --apparmor-profile",
+        options="--reuid --regid --groups --inh-caps --ambient-caps --bounding-set --securebits --pdeathsig "
+        "--selinux-label --apparmor-profile",
         style="stop",
         describe=user_command,
         summary="a command as another user or with other rights",
     ),
-    Program(("watch", "gwatch", "viddy"), options="-n -q --interval --equexit -s --shotsdir", style="stop", describe=shell_text(), summary="runs a shell command again and again"),
-    Program(("hyperfine", "concurrently", "mprocs"), options="-p -s -c -w -r -m -M -n -i= --prepare --setup --cleanup --conclude --warmup --runs --export-json --export-markdown --export-csv --names --shell -S -L --parameter-list -P -N=", option_roles=(("--export-json", "write"), ("--export-markdown", "write"), ("--export-csv", "write")), describe=each_text, summary="runs shell commands and times or joins them"),
-    Program(("script", "typescript"), options="-c -E -I -O -B -T -m -o -t= --command --echo --log-in --log-out --log-io --log-timing --logging-format --output-limit", longs="--append --flush --force --quiet --return", style="", describe=script_session, summary="records a terminal session; -c runs text"),
-    Program(("flock",), options="-c -E -w --command --conflict-exit-code --timeout --wait", style="stop", describe=flock, summary="runs a command under a lock"),
+    Program(
+        ("watch", "gwatch", "viddy"),
+        options="-n -q --interval --equexit -s --shotsdir",
+        style="stop",
+        describe=shell_text(),
+        summary="runs a shell command again and again",
+    ),
+    Program(
+        ("hyperfine", "concurrently", "mprocs"),
+        options="-p -s -c -w -r -m -M -n -i= --prepare --setup --cleanup --conclude --warmup --runs --export-json "
+        "--export-markdown --export-csv --names --shell -S -L --parameter-list -P -N=",
+        option_roles=(("--export-json", "write"), ("--export-markdown", "write"), ("--export-csv", "write")),
+        describe=each_text,
+        summary="runs shell commands and times or joins them",
+    ),
+    Program(
+        ("script", "typescript"),
+        options="-c -E -I -O -B -T -m -o -t= --command --echo --log-in --log-out --log-io --log-timing --logging-format --output-limit",
+        longs="--append --flush --force --quiet --return",
+        style="",
+        describe=script_session,
+        summary="records a terminal session; -c runs text",
+    ),
+    Program(
+        ("flock",),
+        options="-c -E -w --command --conflict-exit-code --timeout --wait",
+        style="stop",
+        describe=flock,
+        summary="runs a command under a lock",
+    ),
     Program(
         ("chroot", "nsenter", "unshare"),
-        options="-t -S -G -r= -w= -m= -u= -i= -n= -p= -C= -U= -T= -R --target --setuid --setgid --root --wd --userspec --groups --propagation --map-user --map-group --setgroups",
+        options="-t -S -G -r= -w= -m= -u= -i= -n= -p= -C= -U= -T= -R --target --setuid --setgid --root --wd "
+        "--userspec --groups --propagation --map-user --map-group --setgroups",
         style="stop",
         describe=change_root,
         summary="a command under another root or in other namespaces",
     ),
     Program(
-        ("strace", "ltrace", "perf", "valgrind", "ftrace""uftrace", "heaptrack", "rr", "xctrace", "gprofng", "kcov""sysdig"),
-        options="-a -b -e -E -I -o -O -p -P -s -S -u -U -X -F -l -n -D= --output --attach --expr --trace --string-limit --user --env --tool --log-file --event -r -C -g= -t --call-graph --delay --repeat",
+        ("strace", "ltrace", "perf", "valgrind", "ftraceuftrace", "heaptrack", "rr", "xctrace", "gprofng", "kcovsysdig"),
+        options="-a -b -e -E -I -o -O -p -P -s -S -u -U -X -F -l -n -D= --output --attach --expr --trace "
+        "--string-limit --user --env --tool --log-file --event -r -C -g= -t --call-graph --delay --repeat",
         option_roles=(("-o", "write"), ("--output", "write"), ("--log-file", "write")),
         style="stop",
         describe=tracer,
@@ -399,22 +501,30 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(
         ("gdb", "lldb", "cgdb", "gdb-multiarch", "rust-gdb", "rust-lldb"),
-        options="-ex -iex -eval-command --eval-command -x -command --command -p -pid -d -cd -s -o -O -S -K -n --one-line --source --attach-pid --name",
+        options="-ex -iex -eval-command --eval-command -x -command --command -p -pid -d -cd -s -o -O -S -K -n "
+        "--one-line --source --attach-pid --name",
         style="single",
         describe=debugger,
         summary="a debugger; -ex and -o run commands",
     ),
     Program(
         ("systemd-run",),
-        options="-u -p -H -M -d= -E -G= --unit --property --slice --uid --gid --nice --working-directory --setenv --description --service-type --on-active --on-boot --on-calendar --timer-property --host --machine --path-property --socket-property",
+        options="-u -p -H -M -d= -E -G= --unit --property --slice --uid --gid --nice --working-directory --setenv "
+        "--description --service-type --on-active --on-boot --on-calendar --timer-property --host --machine "
+        "--path-property --socket-property",
         style="stop",
         describe=transient_unit,
         summary="runs a command as a systemd unit, outside the caller",
     ),
-    Program(("tmux", "screen", "dtach", "abduco", "zellij"), style="raw", describe=multiplexer, summary="sessions that stay; commands run in them"),
+    Program(
+        ("tmux", "screen", "dtach", "abduco", "zellij"),
+        style="raw",
+        describe=multiplexer,
+        summary="sessions that stay; commands run in them",
+    ),
     Program(("at", "batch", "atq", "atrm"), options="-f -q -t", describe=at_time, summary="runs shell text later"),
     Program(
-        ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op", "doppler", "aws-vault", "infisical", "chamber""teller"),
+        ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op", "doppler", "aws-vault", "infisical", "chamberteller"),
         options="-f -e -p --env-file --file --path -c --config --project --env",
         style="stop",
         describe=secrets_into,

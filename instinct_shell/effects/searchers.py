@@ -1,0 +1,89 @@
+"""Programs that search below a folder: fd, which may run a command on what it finds, and grep, rg, ag, which read."""
+
+from __future__ import annotations
+
+from ..model.effect import Effect, EffectKind
+from ..shell.invocation import literal
+from .call import Call, Program, Scene
+from .roles import file_effects
+from .search import on_found
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def fd(call: Call, scene: Scene) -> Iterator[Effect]:
+    """fd: -x and -X run a command on every match."""
+    for at, word in enumerate(call.argv):
+        if word.text in ("-x", "--exec", "-X", "--exec-batch") and at + 1 < len(call.argv):
+            from .listing import _fd
+
+            words = call.argv[at + 1 :]
+            ends = next((i for i, w in enumerate(words) if w.text == ";"), len(words))
+            words = words[:ends] if any("{" in (w.text or "") for w in words[:ends]) else (*words[:ends], literal("{}"))
+            yield from on_found(call, scene, words, _fd(call.argv[:at], call.invocation), via=f"fd {word.text}")
+            return
+
+
+def grep(call: Call, scene: Scene) -> Iterator[Effect]:
+    """grep and its like: the first operand is the pattern unless -e or -f gave it; the rest is read, below it with -r."""
+    files = call.operands if call.has("-e", "-f", "--regexp", "--file") or call.has("--files") else call.operands[1:]
+    always = call.name in ("rg", "ag", "ack", "ripgrep", "ugrep", "ug", "rgrep", "ack-grep", "pt")
+    recursive = (
+        always
+        or call.has("-r", "-R", "--recursive", "--dereference-recursive")
+        or (call.has("-d") and (call.value("-d") or literal("")).text == "recurse")
+    )
+    for option in ("-f", "--file"):
+        file = call.value(option)
+        if file is not None and file.text != "-":
+            yield from file_effects(call, scene, EffectKind.FILE_READ, file)
+    if not files and recursive and call.invocation.stdin.kind in ("inherit", "null") and not call.has("--files", "--type-list"):
+        files = (literal("."),)
+    filters = [
+        field.text or field.prefix + "*" for option, field in call.values if option in ("--include", "-g", "--glob", "--iglob", "-G")
+    ]
+    named = [name.rpartition("/")[2] for name in filters if not name.startswith("!")]
+    for field in files:
+        for name in named or [""]:
+            yield from file_effects(
+                call, scene, EffectKind.FILE_READ, field, recursive="1" if recursive else "", search="1" if recursive else "", filter=name
+            )
+    command = call.value("--pre", "--pager", "--hostname-bin", "--filter")
+    if command is not None and command.text != "":
+        yield from scene.nested_argv((command, literal("FILE")), call, via=f"{call.name} --pre")
+
+
+PROGRAMS: tuple[Program, ...] = (
+    Program(("fd", "fdfind"), style="raw", describe=fd, summary="searches folders; -x and -X run a command on what is found"),
+    Program(
+        ("grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "pcregrep", "pcre2grep", "ggrep", "rgrep", "agrep"),
+        options="-e -f -m -A -B -C -d -D --regexp --file --max-count --after-context --before-context --context "
+        "--include --exclude --exclude-dir --exclude-from "
+        "--label --color= --colour= --binary-files --directories --devices",
+        longs="--recursive --dereference-recursive --ignore-case --invert-match --files-with-matches --line-number "
+        "--count --only-matching --quiet --fixed-strings",
+        option_roles=(("--exclude-from", "read"),),
+        describe=grep,
+        summary="searches text in files",
+    ),
+    Program(
+        ("rg", "ripgrep", "ugrep", "ug"),
+        options="-e -f -m -A -B -C -g -t -T -j -M -r -E -d --regexp --file --max-count --after-context "
+        "--before-context --context --glob --iglob --type --type-not "
+        "--type-add --max-depth --threads --replace --encoding --engine --sort --sortr --color --colors "
+        "--path-separator --pre --pre-glob --ignore-file --max-filesize "
+        "--max-columns --context-separator --hostname-bin --include --exclude --pager",
+        option_roles=(("--ignore-file", "read"),),
+        describe=grep,
+        summary="searches text below a folder; --pre runs a program on each file",
+    ),
+    Program(
+        ("ag", "ack", "ack-grep", "pt"),
+        options="-A -B -C -G -m -p -W --after --before --context --depth --file-search-regex --ignore --ignore-dir "
+        "--max-count --pager --path-to-ignore --workers --type --filter=",
+        describe=grep,
+        summary="searches text below a folder",
+    ),
+)
