@@ -21,9 +21,9 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "files",
-        "rm grm del unlink rmdir shred srm wipe scrub truncate tee sponge pee dd dcfldd dc3dd pv-dd chmod chown chgrp chattr "
-        "chflags setfacl setfattr chcon restorecon semanage-fcontext chacl mkdir touch mktemp tempfile mkfifo mknod fallocate "
-        "split csplit trash trash-put trash-empty gio rmtrash gvfs-trash rename prename file-rename mmv sync fsync",
+        "rm grm del unlink rmdir shred srm wipe scrub truncate tee sponge pee dd dcfldd dc3dd chmod chown chgrp chattr chflags "
+        "setfacl setfattr chcon restorecon chacl mkdir touch mktemp tempfile mkfifo mknod fallocate split csplit trash trash-put "
+        "trash-empty gio rmtrash gvfs-trash rename prename file-rename mmv sync fsync",
     ),
     (
         "copies",
@@ -72,10 +72,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid start- "
         "stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
         "builtin env genv printenv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec "
-        "setpriv capsh setuidgid watch gwatch viddy hyperfine concurrently mprocs script typescript flock chroot nsenter unshare "
-        "strace ltrace perf valgrind ftraceuftrace heaptrack rr xctrace gprofng kcovsysdig gdb lldb cgdb gdb-multiarch rust-gdb "
-        "rust-lldb systemd-run tmux screen dtach abduco zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv op "
-        "doppler aws-vault infisical chamberteller",
+        "setpriv capsh setuidgid flock chroot nsenter unshare",
     ),
     (
         "git",
@@ -118,6 +115,12 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "searchers",
         "fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag "
         "ack ack-grep pt",
+    ),
+    (
+        "sessions",
+        "watch gwatch viddy hyperfine concurrently mprocs script typescript strace ltrace perf valgrind ftrace uftrace heaptrack "
+        "rr xctrace gprofng kcov sysdig gdb lldb cgdb gdb-multiarch rust-gdb rust-lldb systemd-run tmux screen dtach abduco "
+        "zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv op doppler aws-vault infisical chamber teller",
     ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )

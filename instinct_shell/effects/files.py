@@ -232,7 +232,7 @@ PROGRAMS: tuple[Program, ...] = (
         describe=tee,
         summary="copies stdin to files",
     ),
-    Program(("dd", "dcfldd", "dc3dd", "pv-dd"), style="raw", describe=dd, summary="copies blocks: if= is read, of= overwritten"),
+    Program(("dd", "dcfldd", "dc3dd"), style="raw", describe=dd, summary="copies blocks: if= is read, of= overwritten"),
     Program(("chmod",), style="raw", describe=change_mode, summary="changes modes"),
     Program(
         ("chown", "chgrp"),
@@ -243,7 +243,7 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(("chattr", "chflags"), style="raw", describe=change_attributes, summary="changes file attributes such as +i"),
     Program(
-        ("setfacl", "setfattr", "chcon", "restorecon", "semanage-fcontext", "chacl"),
+        ("setfacl", "setfattr", "chcon", "restorecon", "chacl"),
         options="-m -M -x -X -n -v -u -r -t -l --set --set-file --modify --modify-file --remove --remove-file "
         "--restore --name --value --user --role --type --range",
         option_roles=(("-M", "read"), ("-X", "read"), ("--modify-file", "read"), ("--restore", "read")),
