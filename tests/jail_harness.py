@@ -74,7 +74,8 @@ class Caller:
 
     def plain(self, words: list[str], **options: object) -> subprocess.CompletedProcess[bytes]:
         """Without any jail, for comparison."""
-        return subprocess.run(self.argv(words), **{"capture_output": True, "timeout": 60, "check": False, **options})  # type: ignore[call-overload]
+        whole = {"capture_output": True, "timeout": 60, **options}
+        return subprocess.run(self.argv(words), check=False, **whole)  # type: ignore[call-overload, no-any-return]
 
     def driver(self, spec: dict[str, object], *, at: str = "full", result: str = "") -> list[str]:
         """The command line that runs the spec."""
@@ -86,10 +87,8 @@ class Caller:
         handle, result = tempfile.mkstemp(dir=self.home)
         os.close(handle)
         self.own(Path(result))
-        done = subprocess.run(
-            self.driver(spec, at=at, result=result),
-            **{"capture_output": True, "timeout": 120, "check": False, "stdin": subprocess.DEVNULL, **options},  # type: ignore[call-overload]
-        )
+        whole = {"capture_output": True, "timeout": 120, "stdin": subprocess.DEVNULL, **options}
+        done = subprocess.run(self.driver(spec, at=at, result=result), check=False, **whole)  # type: ignore[call-overload]
         text = Path(result).read_text(encoding="utf-8")
         os.unlink(result)
         return Run(done, json.loads(text) if text else {})

@@ -15,7 +15,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import confinement, descriptors, landlock, namespaces, probe, syscalls, view
+from .jail import confinement, descriptors, landlock, namespaces, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .watch import Watch
@@ -23,7 +23,6 @@ from .watch import Watch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
-    from .jail.plan import Plan
 
 _UNAVAILABLE = (namespaces.UNSHARE, namespaces.MAP, "making the mounts private", "making a new proc")
 
@@ -81,6 +80,7 @@ class Launcher:
             handed = descriptors.examine(plan.access, capped=spec.limits.output_bytes > 0, missing=missing)
             with Relays(handed, spec.limits.output_bytes) as relays:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
+                family = self._family(with_namespaces)
                 mask = signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)
                 try:
                     child = os.fork()
@@ -89,6 +89,7 @@ class Launcher:
                         jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
+                    watch.family = family
                     watch.run(mask)
                 finally:
                     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -99,9 +100,16 @@ class Launcher:
             if with_namespaces and watch.failure.step.startswith(_UNAVAILABLE):
                 raise NamespacesUnavailable(watch.failure)
             raise watch.failure
-        layers = (*(("namespaces",) if with_namespaces else ()), *(("landlock",) if abi else ()), "seccomp", "rlimits")
+        layers: tuple[str, ...] = (*(("namespaces",) if with_namespaces else ()), *(("landlock",) if abi else ()), "seccomp", "rlimits")
         level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
         return watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
+
+    def _family(self, with_namespaces: bool) -> frozenset[int] | None:
+        """Without a pid namespace a dedicated launcher becomes the reaper of orphans, should the attendant be killed; what it has to spare then."""
+        if with_namespaces or not self._dedicated:
+            return None
+        privileges.adopt_orphans()
+        return frozenset(supervise.descendants_of(os.getpid()))
 
 
 def _fill_standard_descriptors() -> tuple[int, ...]:

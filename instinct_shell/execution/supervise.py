@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from ..model.jailspec import Limits
 
 ALL_SIGNALS = signal.valid_signals()
-FORWARDED = frozenset(
-    (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGTERM, signal.SIGCONT)
-    + (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGWINCH)
+FORWARDED: frozenset[int] = frozenset(
+    getattr(signal, f"SIG{name}") for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "ALRM", "TERM", "CONT", "TSTP", "TTIN", "TTOU", "WINCH")
 )
 _FIRST_REQUEST = 34  # real-time signal 34 + n asks the attendant to pass on signal n
 PARENT_DIED = 64
@@ -133,9 +132,12 @@ def _send(pid: int, number: int) -> None:
         pass  # it ended just now; the wait status tells
 
 
-def end_descendants() -> None:
-    """Kills and reaps every descendant of this process, which must be the reaper of orphans. Stops them first, so that none can fork away."""
-    while descendants := _descendants(os.getpid()):
+def end_descendants(spared: frozenset[int] = frozenset()) -> None:
+    """Kills and reaps every descendant of this process, which must be the reaper of orphans, but for the `spared` and theirs.
+
+    Stops them first, so that none can fork away.
+    """
+    while descendants := descendants_of(os.getpid(), spared):
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in descendants:
                 _send(pid, number)
@@ -148,8 +150,8 @@ def end_descendants() -> None:
         signal.sigtimedwait((signal.SIGCHLD,), 0.001)
 
 
-def _descendants(top: int) -> list[int]:
-    """All processes below `top`, zombies of its own included, from one pass over /proc."""
+def descendants_of(top: int, spared: frozenset[int] = frozenset()) -> list[int]:
+    """All processes below `top`, its zombies included, from one pass over /proc; not the `spared` ones and what is below them."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -162,7 +164,7 @@ def _descendants(top: int) -> list[int]:
     found: list[int] = []
     frontier = [top]
     while frontier:
-        below = children.get(frontier.pop(), [])
+        below = [pid for pid in children.get(frontier.pop(), []) if pid not in spared]
         found += below
         frontier += below
     return found

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
-_LIMIT_SIGNALS = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
+_LIMIT_SIGNALS: dict[int, str] = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
 
 
 class Watch:
@@ -33,6 +33,8 @@ class Watch:
         self._deadline = time.monotonic() + wall_seconds if wall_seconds else None
         self._dedicated = dedicated
         self._own_tree = own_tree  # the attendant's death ends everything in its pid namespace
+        # At partial, what a killed attendant leaves behind comes to a dedicated launcher: what of its descendants is none of the run's. Else None.
+        self.family: frozenset[int] | None = None
         self._attendant = 0
         self._early: list[int] = []  # signals that came before the attendant existed
         self._unread = b""
@@ -57,6 +59,8 @@ class Watch:
             raise
         finally:
             self._reap()
+            if self.family is not None and not self._ended:
+                supervise.end_descendants(self.family)
             self._relays.finish()
             os.close(self._report)
             self._give_terminal_back()
@@ -65,20 +69,20 @@ class Watch:
 
     def result(self, level: JailLevel, layers: tuple[str, ...], abi: int, wall_us: int) -> RunResult:
         """What the run came to. A tree that was ended without a word from the attendant counts as started with its outcome unknown."""
-        common = {"started": True, "level": level, "layers": layers, "landlock_abi": abi, "wall_us": wall_us, "limit": self._limit}
+        result = RunResult(status=Exit.FAILED, started=True, level=level, layers=layers, landlock_abi=abi, wall_us=wall_us, limit=self._limit)
         if self._ended:
             status, user_us, system_us, rss_kb = self._ended
-            common.update(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
+            result = result.replace(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
         if self._limit == "wall_seconds":
-            return RunResult(status=Exit.TIMEOUT, failure="the wall-clock limit was reached", **common)
+            return result.replace(status=Exit.TIMEOUT, failure="the wall-clock limit was reached")
         if not self._ended:
-            by_us = self._limit == "output_bytes"
-            failure = "" if by_us else "the jail was killed from outside; the command ended with it, its outcome is unknown"
-            return RunResult(status=128 + signal.SIGKILL if by_us else Exit.FAILED, signal=signal.SIGKILL if by_us else 0, failure=failure, **common)
-        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-        if number in _LIMIT_SIGNALS and not self._limit:
-            common["limit"] = _LIMIT_SIGNALS[signal.Signals(number)]
-        return RunResult(status=128 + number if number else os.WEXITSTATUS(status), signal=number, **common)
+            if self._limit:
+                return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
+            return result.replace(failure="the jail was killed from outside; the command ended with it, its outcome is unknown")
+        if not os.WIFSIGNALED(status):
+            return result.replace(status=os.WEXITSTATUS(status))
+        number = os.WTERMSIG(status)
+        return result.replace(status=128 + number, signal=number, limit=self._limit or _LIMIT_SIGNALS.get(number, ""))
 
     # --- waiting
 
@@ -139,8 +143,8 @@ class Watch:
                 for number in self._early:
                     self._pass_on(number)
             case "failed":
-                number, _, step = rest.partition(" ")
-                self.failure = StepFailed(step, int(number))
+                errno, _, step = rest.partition(" ")
+                self.failure = StepFailed(step, int(errno))
             case "stopped":
                 self._stopped = True
             case "continued":

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from jail_harness import TOP, Caller, Run, processes_with
+from jail_harness import TOP, Caller, Run, base_spec, processes_with
 
 pytestmark = pytest.mark.jail
 CASES = TOP / "tests" / "cases"
@@ -85,8 +85,15 @@ class Scene:
             self.caller.own(shared)
             stack.callback(shared.unlink)
             self.values = {
-                **{"OUTSIDE": str(self.outside), "SECRETS": str(self.secrets), "TARGET": target.pid, "TERMINAL": os.fstat(slave).st_ino},
-                **{"ABSTRACT": self.abstract, "PORT": port.getsockname()[1], "SHM_KEY": key, "SHM_FILE": str(shared), "MARKER": self.marker},
+                "OUTSIDE": str(self.outside),
+                "SECRETS": str(self.secrets),
+                "TARGET": target.pid,
+                "TERMINAL": os.fstat(slave).st_ino,
+                "ABSTRACT": self.abstract,
+                "PORT": port.getsockname()[1],
+                "SHM_KEY": key,
+                "SHM_FILE": str(shared),
+                "MARKER": self.marker,
             }
             self.target = target
             yield self
@@ -95,7 +102,7 @@ class Scene:
         """The jail in which the row's program runs."""
         held = (".env", "linked.env", "deep/inner/secret.txt", ".git/hooks")
         return {
-            **{"workspace": str(self.workspace), "cwd": str(self.workspace), "writable": [str(self.workspace)]},
+            **base_spec(self.workspace),
             "protected": [str(self.workspace / name) for name in held],
             "masked": [str(self.secrets / "token"), str(self.secrets / "vault")],
             "argv": self.argv(row),
@@ -148,7 +155,7 @@ def test_program_is_contained(caller: Caller, level: str, name: str) -> None:
         if _expected(row, level, caller) == "passes":
             assert run.status == ACT_WORKED, f"the table says this passes at {level}, but it is stopped: make the table say so: {run}"
             return
-        assert b"SyntaxError" not in run.err and b"NameError" not in run.err, run
+        assert not any(word in run.err for word in (b"SyntaxError", b"NameError")), run
         assert run.status != ACT_WORKED, run
         assert b"ACT WORKED" not in run.out, run
         assert scene.outside_state() == before
@@ -179,4 +186,6 @@ def test_program_is_hostile(caller: Caller, name: str) -> None:
         environment = {"PATH": os.defpath, "HOSTILE_SCENE": json.dumps(scene.values)}
         bare = caller.plain(scene.argv(row), cwd=scene.workspace, env=environment, stdin=stdin)
         os.close(stdin)
+        if bare.returncode != ACT_WORKED and "hardened" in row:
+            pytest.skip(f"{name}: {row['hardened']} on this machine")
         assert bare.returncode == ACT_WORKED, bare

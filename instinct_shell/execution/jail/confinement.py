@@ -79,7 +79,7 @@ class Confinement:
             self._attend(command, report)
         except StepFailed as failure:
             _tell(report, failure.errno, failure.step)
-        except BaseException as problem:  # an error of ours must not run the host program's code a second time
+        except BaseException as problem:  # noqa: BLE001  # ends in a refusal: an error of ours must not run the host program's code a second time
             _tell(report, getattr(problem, "errno", 0) or 0, f"{type(problem).__name__} while making the jail: {problem}")
         finally:
             os._exit(Exit.FAILED)
@@ -139,15 +139,13 @@ class Confinement:
             landlock.restrict(self.abi, self._grants())
         self._take_descriptors()
         seccomp.install(seccomp.assemble(self._families(), spec.read_only, self.abi >= 6))
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(number, signal.SIG_DFL)  # Python ignores both
-        for number in supervise.FORWARDED:
-            if callable(signal.getsignal(number)):
-                signal.signal(number, signal.SIG_DFL)
+        handled = [number for number in supervise.FORWARDED if callable(signal.getsignal(number))]
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, *handled):  # Python ignores the first two
+            signal.signal(number, signal.SIG_DFL)
         call("marking descriptors to close", "close_range", 3, _HIGHEST, _CLOSE_ON_EXEC)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
         try:
-            os.execve(spec.argv[0], spec.argv, dict(spec.env))
+            os.execve(spec.argv[0], spec.argv, dict(spec.env))  # noqa: S606  # no shell: the argv was judged
         except OSError as problem:
             raise StepFailed(f"starting `{spec.argv[0]}`", problem.errno or 0) from None
 

@@ -33,11 +33,11 @@ _DENIED = (
     "keyctl add_key request_key bpf perf_event_open userfaultfd "
     "kexec_load kexec_file_load init_module finit_module delete_module swapon swapoff reboot acct quotactl quotactl_fd "
     "open_by_handle_at name_to_handle_at syslog settimeofday clock_settime sethostname setdomainname personality fanotify_init vhangup iopl ioperm"
-).split()
+)
 _METADATA = (
     "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat setxattr lsetxattr fsetxattr setxattrat "
     "removexattr lremovexattr fremovexattr removexattrat file_setattr"
-).split()
+)
 
 Instruction = tuple[int, int, int, int]  # code, jump if true, jump if false, constant
 
@@ -107,9 +107,9 @@ def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped:
     program += _when("socket", _only_values(0, families, _EAFNOSUPPORT))
     program += _when("socketpair", _only_values(0, (AF_UNIX,), _EAFNOSUPPORT))
     program += _when("mknod", _node(1)) + _when("mknodat", _node(2))
-    denied = list(_DENIED)
+    denied = _DENIED.split()
     if read_only:
-        denied += _METADATA
+        denied += _METADATA.split()
     else:
         for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
             program += _when(name, _refuse_bits(mode, _SET_ID))

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 _SHOWN_IN_RUN = ("/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/current-system", "/run/opengl-driver", "/run/media")
 _SOCKET_FOLDERS = (".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", "ssh-", "tmux-", "dbus-", "gpg-", "keyring-", "pulse-", "vscode-", "snap-private-tmp")
 # as uid 0 these belong to "us" even without any capability
-_KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "timer_list", "kcore", "kmsg", "kpagecount", "kpageflags", "kpagecgroup")
+_KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "kcore", "kmsg", "kpagecount", "kpageflags", "kpagecgroup")
+_TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # named to be replaced or hidden, not to put a file there
 _LEAST_PID_MAX = 301  # the kernel takes nothing smaller
 
 
@@ -40,7 +41,7 @@ def plan_for(spec: JailSpec) -> Plan:
     inside = LayerKind.SHOWN if spec.read_only else LayerKind.WRITABLE
     wanted = [Layer(inside, path) for path in spec.writable]
     wanted += [Layer(LayerKind.SHOWN, path) for path in (spec.workspace, spec.cwd)]
-    private = ("/run", "/var/run", "/dev/shm", "/tmp") if spec.private_tmp else ("/run", "/var/run", "/dev/shm")
+    private = ("/run", "/var/run", _SHARED_MEMORY, *((_TMP,) if spec.private_tmp else ()))
     wanted += [Layer(LayerKind.FRESH, os.path.realpath(path)) for path in private]
     wanted += [Layer(LayerKind.SHOWN, path) for path in (*_SHOWN_IN_RUN, os.path.realpath("/etc/resolv.conf"))]
     for paths, kind in ((spec.protected, LayerKind.READ_ONLY), (spec.masked, LayerKind.HIDDEN)):
@@ -67,7 +68,7 @@ def _sockets(spec: JailSpec) -> list[str]:
     found = []
     if not spec.private_tmp:
         try:
-            found = [f"/tmp/{name}" for name in os.listdir("/tmp") if name.startswith(_SOCKET_FOLDERS)]
+            found = [f"{_TMP}/{name}" for name in os.listdir(_TMP) if name.startswith(_SOCKET_FOLDERS)]
         except OSError:
             found = []
     with open("/proc/self/net/unix", "rb") as table:
@@ -89,13 +90,15 @@ def build(plan: Plan, spec: JailSpec, uid: int, terminal: str) -> None:
         fd = mounts.open_path(folder)
         mounts.attach(mounts.copy_tree(fd, folder), fd, folder)
     root = mounts.open_folder("/")
-    proc, pts = mounts.new_filesystem("proc", attributes=mounts.PLAIN | 8), mounts.new_filesystem("devpts", (("mode", "620"), ("ptmxmode", "666")), attributes=2)
+    proc = mounts.new_filesystem("proc", attributes=mounts.PLAIN | mounts.NO_EXEC)
+    pts = mounts.new_filesystem("devpts", (("mode", "620"), ("ptmxmode", "666")), attributes=mounts.NO_SET_ID)
     mounts.make_read_only(root, "/")
     void = _Void()
     for layer in plan.layers:
         _mount(layer, plan, originals.get(layer.path), void, uid)
     for path in plan.crowded:
-        if (layer := plan.layer_over(path)) and layer.kind is LayerKind.HIDDEN:
+        around = plan.layer_over(path)
+        if around and around.kind is LayerKind.HIDDEN:
             mounts.make_read_only(mounts.open_path(path), path, below=False)
     mounts.attach(pts, mounts.open_path("/dev/pts"), "/dev/pts")
     if console is not None:
