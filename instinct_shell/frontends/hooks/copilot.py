@@ -52,8 +52,8 @@ class Copilot(Claude):
         )  # fmt: skip
 
     def deny(self, data: Mapping[str, object] | None, reason: str) -> Answer:
-        if data is None:
-            # Nothing says which dialect is spoken: exit 2 blocks in both, at the price of the reason.
+        if data is None or not {"hook_event_name", "toolName", "sessionId"} & set(data):
+            # Nothing says which of the two is spoken: exit 2 blocks in both, at the price of the reason.
             return Answer(stderr=reason, status=2)
         return _flat_decision("deny", reason) if _flat(data) else decision("deny", reason)
 

@@ -27,10 +27,17 @@ def main(arguments: list[str]) -> int:
 
         spoken = dialect(options.agent)
     except InstinctError as error:
-        return emit(Answer(stderr=_failure(error.message, error.hint), status=BLOCKED))
+        return emit(_unspoken(arguments, _failure(error.message, error.hint)))
     except Exception as error:  # noqa: BLE001  # a hook that crashes lets the tool run: say no instead
-        return emit(Answer(stderr=_failure(f"internal fault ({type(error).__name__})", ""), status=BLOCKED))
+        return emit(_unspoken(arguments, _failure(f"internal fault ({type(error).__name__})", "")))
     return emit(_answer(spoken, options))
+
+
+def _unspoken(arguments: list[str], reason: str) -> Answer:
+    """A denial without a dialect: exit 2 blocks everywhere but in Cline, which reads JSON only."""
+    import json
+
+    return Answer(json.dumps({"cancel": True, "errorMessage": reason}) if "cline" in arguments else "", reason, BLOCKED)
 
 
 def options_from(arguments: list[str]) -> HookOptions:

@@ -1,0 +1,163 @@
+"""The programs that an installation writes for agents to call: below the person's data directory, outside every folder that a command may write.
+
+    <data>/bin/instinct, instinct-exec, instinct-hook     for people, rewritten calls and hook configurations
+    <data>/shell/bash, sh                                 drop-in shells; agents accept a shell by exactly these names
+    <data>/launch.py                                      what they all start: absolute interpreter, isolated, this package and its packages only
+
+`-I -S -B`: no environment variable, user site or `.pth` file has a say, and a full disk cannot leave half a compiled module behind.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ...errors import StorageError, UsageError
+from ...model.refusal import explain
+from ..instinct_exec import quote
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+NAME = "instinct-shell"
+PROGRAMS = ("instinct", "instinct-exec")
+SHELLS = ("bash", "sh")
+MARK = "written by `instinct install`; `instinct uninstall` removes it"
+
+LAUNCH = '''"""Starts the programs of Instinct Shell. {mark}."""
+
+import gc
+import os
+import sys
+
+gc.disable()
+sys.path += {path!r}
+program, arguments = sys.argv[1], sys.argv[2:]
+if program == "instinct-exec":
+    from instinct_shell.frontends.instinct_exec import main
+elif program == "hook":
+    from instinct_shell.frontends.hooks.entry import main
+elif program == "shell":
+    from instinct_shell.frontends.shell import main
+else:
+    from instinct_shell.frontends.cli.main import main
+os._exit(main(arguments))
+'''
+
+PROGRAM = """#!/bin/sh
+# {mark}.
+exec {python} -I -S -B -X utf8 {launch} {program} "$@"
+"""
+
+SHELL = """#!/bin/sh
+# A drop-in {name}: what it is given is judged, run in a jail and recorded. {mark}.
+exec {python} -I -S -B -X utf8 {launch} shell "$0" "$@"
+"""
+
+# Agents go on when a hook dies, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON only.
+HOOK = """#!/bin/sh
+# An agent's hook. {mark}.
+answer=$({python} -I -S -B -X utf8 {launch} hook "$@")
+status=$?
+case $status in
+0 | 2) if [ -n "$answer" ]; then printf '%s\\n' "$answer" || status=2; fi; exit $status ;;
+esac
+case " $* " in
+*" post "* | *" start "* | *" prompt "* | *" stop "* | *" end "*) exit 1 ;;
+*" cline "*) printf '%s\\n' '{{"cancel": true, "errorMessage": "instinct: denied, because the hook failed"}}' ;;
+esac
+echo "instinct: denied, because the hook failed (status $status); run: instinct doctor" >&2
+exit 2
+"""
+
+
+def data_directory(environ: Mapping[str, str], home: str) -> str:
+    """Where programs of ours are installed: `$XDG_DATA_HOME/instinct-shell`, else `~/.local/share/instinct-shell`."""
+    base = environ.get("XDG_DATA_HOME", "")
+    if not base.startswith("/"):
+        base = os.path.join(home, ".local", "share")
+    return os.path.join(os.path.normpath(base), NAME)
+
+
+def contents(data: str) -> dict[str, str]:
+    """Each file of the installation with its text, for the interpreter and package that run now."""
+    python, launch = quote(sys.executable), quote(os.path.join(data, "launch.py"))
+    fill = {"python": python, "launch": launch, "mark": MARK}
+    found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
+    for program in PROGRAMS:
+        found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)
+    found[os.path.join(data, "bin", "instinct-hook")] = HOOK.format(**fill)
+    for name in SHELLS:
+        found[os.path.join(data, "shell", name)] = SHELL.format(name=name, **fill)
+    return found
+
+
+def _import_path() -> list[str]:
+    """The folders that hold this package and the packages it needs; nothing that a variable could have added."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    import click
+
+    packages = os.path.dirname(os.path.dirname(os.path.realpath(click.__file__)))
+    return list(dict.fromkeys((packages, os.path.dirname(package))))
+
+
+def write(data: str) -> list[str]:
+    """Write what is missing or different; the paths written. Each is replaced in one step. Raises StorageError."""
+    written = []
+    try:
+        for folder in (data, os.path.join(data, "bin"), os.path.join(data, "shell")):
+            os.makedirs(folder, mode=0o755, exist_ok=True)
+        for path, text in contents(data).items():
+            if _read(path) == text and os.access(path, os.X_OK | os.R_OK):
+                continue
+            draft = f"{path}.new"
+            with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755), "w", encoding="utf-8") as file:
+                file.write(text)
+            os.chmod(draft, 0o755)  # whatever the umask said
+            os.replace(draft, path)
+            written.append(path)
+    except OSError as error:
+        raise explain(error, data) from error
+    return written
+
+
+def remove(data: str) -> list[str]:
+    """Remove what `write` wrote, and nothing that somebody changed or added; the paths removed. Raises StorageError."""
+    removed = []
+    try:
+        for path in contents(data):
+            text = _read(path)
+            if text is not None and MARK in text:
+                os.unlink(path)
+                removed.append(path)
+        for folder in ("bin", "shell", "."):
+            try:
+                os.rmdir(os.path.normpath(os.path.join(data, folder)))
+            except (FileNotFoundError, OSError):
+                pass  # something else lies there: it is not ours to remove
+    except OSError as error:
+        raise explain(error, data) from error
+    return removed
+
+
+def check_place(data: str, writable: tuple[str, ...]) -> None:
+    """Raise UsageError when the launchers would lie where a judged command may write."""
+    real = os.path.realpath(data)
+    for scope in writable:
+        place = os.path.realpath(scope)
+        if real == place or real.startswith(place.rstrip("/") + "/"):
+            raise UsageError(
+                f"the launchers would lie in `{data}`, which commands may write (`{scope}`)",
+                hint="set XDG_DATA_HOME to a folder outside the workspace and /tmp",
+            )
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise StorageError(f"`{path}` is not a text file", hint="move it away, then install again") from error
