@@ -114,6 +114,8 @@ class Ground:
         covered = self.covers_scope(path)
         if covered:
             return covered
+        if self.in_workspace(path):
+            return "which this profile lets no command write"
         if any(inside(path, home) for home in self.homes):
             return "in the home directory, outside the workspace"
         if path.startswith("/dev/"):
@@ -151,7 +153,7 @@ class Ground:
 
     def host_executed(self, path: str) -> str:
         """The pattern of [paths] host_executed, or ""; outside the scope nothing is written anyway."""
-        return self._host.find(*self.spellings(path)) if self.in_scope(path) else ""
+        return self._host.find(*self.spellings(path)) if self.in_scope(path) or self.in_workspace(path) else ""
 
     def never_write(self, path: str) -> str:
         """The pattern of [paths] never_write, or ""."""

@@ -127,7 +127,7 @@ class ProfileStore:
             loose = loosening(current, asked)
             if loose is None:
                 current = asked
-            elif where == "--profile" or loosening(asked, current) is not None:
+            else:
                 raise ProfileError(
                     f"{where}: profile `{request}` is looser than the configured `{current.name}` in {loose}; flags and environment may only tighten",
                     hint=f'choose it in {self.config}/{CONFIG_FILE}: profile = "{request}"',

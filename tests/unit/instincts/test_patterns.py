@@ -52,10 +52,10 @@ _pieces = st.sampled_from([".env", ".env.", "credentials.", "secret.", "secrets.
 @example("config/.env")
 @example("id_rsa\n")
 @example(".env.\n")
-def test_every_string_that_the_seeds_match_is_protected(store, path):
+def test_every_string_that_the_seeds_match_is_protected(dev, path):
     if "\0" in path or not any(re.search(seed, path) for seed in SEEDS) or path.endswith(NAMED_EXCEPTIONS):
         return
-    ground = Ground(store.load("dev", "", {}), "/srv/work/app", ("/home/dev",))
+    ground = Ground(dev, "/srv/work/app", ("/home/dev",))
     full = "/srv/work/app/" + path.lstrip("/")
     assert ground.protected(full) or ground.lockfile(full)
 
