@@ -14,7 +14,7 @@ from .hosts import host_of, is_local
 from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
-from .verbs import shown, thing
+from .verbs import shown, thing, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Shell:
             name = call.operands[0]
         host = call.value(*self.host) if self.host else None
         database, place = spoken(name), spoken(host)
-        variables = dict((*scene.environment, *((n, spoken(f)) for n, f in (*call.invocation.env, *call.invocation.assignments))))
+        variables = {name: spoken(field) for name, field in variables_of(call, scene).items()}
         if "://" in database or "=" in database or database.startswith("$"):
             place = place or database
             if "://" in database:

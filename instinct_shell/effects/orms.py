@@ -12,7 +12,7 @@ from .call import Call, Program, Scene
 from .databases import spoken
 from .infra import dry_run
 from .roles import file_effects
-from .verbs import split, thing
+from .verbs import split, thing, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _place(call: Call, scene: Scene, values: tuple[tuple[str, Field], ...]) -> s
     for option, field in values:
         if option in ("--url", "-url", "-database", "--database-url", "-u", "-D", "--endpoint", "-e", "--env", "--environment", "--settings", "--target", "-t", "--connection"):
             return spoken(field)
-    variables = {**dict(scene.environment), **{name: spoken(field) for name, field in (*call.invocation.env, *call.invocation.assignments)}}
+    variables = {name: spoken(field) for name, field in variables_of(call, scene).items()}
     return " ".join(f"{name}={variables[name]}" for name in _ENVIRONMENT if variables.get(name))[:120]
 
 

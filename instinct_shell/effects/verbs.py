@@ -10,6 +10,10 @@ from ..model.effect import Effect, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Known
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .call import Call, Scene
+
 class Split(Value):
     """words: operands in order (verbs first). flags: options without a value. values: (option, its argument). rest: what stood after `--`."""
 
@@ -121,6 +125,11 @@ def shown(field: Field | None) -> str:
 def possible(field: Field | None) -> tuple[str, ...]:
     """Every value the field may have; empty when it is unknown."""
     return field.values if field is not None else ()
+
+
+def variables_of(call: Call, scene: Scene) -> dict[str, Field]:
+    """The variables that the command sees, as far as the text sets them: exported earlier, or in front of it."""
+    return dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
 
 
 def with_attributes(effect: Effect, **attributes: str) -> Effect:
