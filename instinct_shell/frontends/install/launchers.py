@@ -47,18 +47,18 @@ os._exit(main(arguments))
 
 PROGRAM = """#!/bin/sh
 # {mark}.
-exec {python} -I -S -B -X utf8 {launch} {program} "$@"
+exec {python} -I -S -X utf8 {launch} {program} "$@"
 """
 
 SHELL = """#!/bin/sh
 # A drop-in {name}: what it is given is judged, run in a jail and recorded. {mark}.
-exec {python} -I -S -B -X utf8 {launch} shell "$0" "$@"
+exec {python} -I -S -X utf8 {launch} shell "$0" "$@"
 """
 
 # Agents go on when a hook dies, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON only.
 HOOK = """#!/bin/sh
 # An agent's hook. {mark}.
-answer=$({python} -I -S -B -X utf8 {launch} hook "$@")
+answer=$({python} -I -S -X utf8 {launch} hook "$@")
 status=$?
 case $status in
 0 | 2) if [ -n "$answer" ]; then printf '%s\\n' "$answer" || status=2; fi; exit $status ;;
