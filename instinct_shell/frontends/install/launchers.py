@@ -4,7 +4,7 @@
     <data>/shell/bash, sh                                 drop-in shells; agents accept a shell by exactly these names
     <data>/launch.py                                      what they all start: absolute interpreter, isolated, this package and its packages only
 
-`-I -S -B`: no environment variable, user site or `.pth` file has a say, and a full disk cannot leave half a compiled module behind.
+`-I -S`: no environment variable, user site or `.pth` file has a say. Compiled modules are current after setup, so none is written here.
 """
 
 from __future__ import annotations
