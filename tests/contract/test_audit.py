@@ -487,7 +487,7 @@ def test_a_read_only_state_directory_refuses_in_words():
     script = f"""
 mount -t tmpfs t /mnt && cd {ROOT} && mkdir -m 700 /mnt/state
 {sys.executable} -c 'import sys; from instinct_shell.storage.audit import *; AuditTrail("/mnt/state").append(AuditRecord(RecordKind.NOTE, "", 1.0, ()))'
-mount -o remount,ro /mnt
+mount --bind /mnt/state /mnt/state && mount -o remount,bind,ro /mnt/state
 {sys.executable} -c "$1" /mnt/state 100000000
 exec {sys.executable} -c 'from instinct_shell.storage.audit import *; print(AuditTrail("/mnt/state").verify().ok)'
 """

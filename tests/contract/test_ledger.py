@@ -607,7 +607,7 @@ def test_a_read_only_state_directory_refuses_in_words():
     script = f"""
 mount -t tmpfs t /mnt && cd {ROOT} && mkdir -m 700 /mnt/state
 {sys.executable} -c 'from instinct_shell.storage.ledger import LedgerStore; LedgerStore("/mnt/state").reserve("s", 1, {{}})'
-mount -o remount,ro /mnt
+mount --bind /mnt/state /mnt/state && mount -o remount,bind,ro /mnt/state
 exec {sys.executable} -c "$1"
 """
     out = in_namespace(script, REPORT)
