@@ -69,8 +69,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "nice ionice nohup unbuffer chronic catchsegv fakeroot eatmydata torsocks torify proxychains proxychains4 tsocks arch "
         "linux32 linux64 i386 x86_64 tini dumb-init caffeinate dbus-run-session xvfb-run rlwrap ccze grc noglob nocorrect winpty "
         "tsp stdbuf setsid timeout gtimeout chrt taskset numactl setarch prlimit choom cgexec systemd-inhibit systemd-cat "
-        "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid start- "
-        "stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
+        "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid "
+        "start-stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
         "builtin env genv printenv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec "
         "setpriv capsh setuidgid flock chroot nsenter unshare",
     ),
@@ -100,8 +100,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant ifup "
         "ifdown arp ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup "
         "delgroup gpasswd passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock "
-        "smbpasswd realm sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain aa- "
-        "disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit "
+        "smbpasswd realm sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain "
+        "aa-disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit "
         "tuned-adm grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl "
         "lilo refind-install timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives "
         "alternatives dpkg-divert ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg crontab fcrontab "

@@ -1,39 +1,65 @@
-"""Hand-made invocations for tests of describers: the words of one simple command, split by shlex, all static."""
+"""Effects of shell text in the assumed world: workspace /srv/work/app, home /home/dev. Nothing is run and no file is looked at."""
 
 from __future__ import annotations
 
-import shlex
+from functools import cache
 
-from instinct_shell.effects.derive import derive_evaluation
-from instinct_shell.model.effect import Effect, Span
-from instinct_shell.shell.invocation import Evaluation, Field, Invocation, Known, Surroundings, literal
+from instinct_shell.effects.derive import Derivation, derive
+from instinct_shell.execution.parsers import WorkerParser
+from instinct_shell.model.effect import Effect
+from instinct_shell.shell.invocation import Surroundings
 
 WORKSPACE = "/srv/work/app"
-AROUND = Surroundings(cwd=WORKSPACE, home="/home/dev", env=(("HOME", "/home/dev"), ("PWD", WORKSPACE)), user="dev")
+AROUND = Surroundings(cwd=WORKSPACE, home="/home/dev", env=(("HOME", "/home/dev"), ("PWD", WORKSPACE), ("USER", "dev")), user="dev")
 
 
-def command(text: str) -> Invocation:
-    """One invocation of static words; a word with an unquoted-looking `*` or `?` is taken as a glob."""
-    words = []
-    for word in shlex.split(text):
-        at = text.find(word)
-        field = literal(word, Span(max(at, 0), max(at, 0) + len(word)))
-        if any(c in word for c in "*?") and f"'{word}'" not in text and f'"{word}"' not in text:
-            field = Field(Known.STATIC, (word,), glob=True, many=True, span=field.span)
-        words.append(field)
-    return Invocation(tuple(words), literal(WORKSPACE), Span(0, len(text)))
+@cache
+def parser() -> WorkerParser:
+    """One parser for all tests; the deadline is generous since machines that run tests are busy."""
+    return WorkerParser(deadline_ms=5_000)
 
 
-def no_parse(text: str):  # noqa: ANN201  # never reached by tests that use it
-    raise AssertionError(f"unexpected nested text {text!r}")
+@cache
+def derived(text: str) -> Derivation:
+    """The derivation of a text."""
+    return derive(parser().parse(text), AROUND, parser().parse, workspace=WORKSPACE)
 
 
-def effects_of(*texts: str, parse=no_parse) -> tuple[Effect, ...]:  # noqa: ANN001
-    """Effects of simple commands that run one after the other in the workspace."""
-    evaluation = Evaluation(tuple(command(text) for text in texts))
-    return derive_evaluation(evaluation, AROUND, parse, workspace=WORKSPACE).effects
+def effects_of(text: str) -> tuple[Effect, ...]:
+    """The effects of a text."""
+    return derived(text).effects
 
 
-def brief(effects: tuple[Effect, ...]) -> list[str]:
-    """Effects as "kind target attr=value ..." for tables."""
-    return [" ".join([effect.kind.value, effect.target.text, *(f"{n}={v}" for n, v in effect.attributes)]).rstrip() for effect in effects]
+def brief(effect: Effect) -> str:
+    """An effect as `kind target name=value ...`, with ? for possible and ~ for unknown in front."""
+    mark = {"certain": "", "possible": "?", "unknown": "~"}[effect.certainty.value]
+    parts = [mark + effect.kind.value, effect.target.text.replace(WORKSPACE, "."), *(f"{name}={value}" for name, value in effect.attributes)]
+    return " ".join(part for part in parts if part)
+
+
+def fits(effect: Effect, wanted: str) -> bool:
+    """Whether an effect is the wanted one: `kind [target] [name=value ...]`; what is not said may be anything. `.` stands for the workspace."""
+    kind, *rest = wanted.split(" ")
+    if effect.kind.value != kind:
+        return False
+    for part in rest:
+        name, equals, value = part.partition("=")
+        if equals and name.replace("_", "").isalnum():
+            if effect.get(name) != value:
+                return False
+        elif effect.target.text.replace(WORKSPACE, ".") != part:
+            return False
+    return True
+
+
+def assert_effects(text: str, expected: str) -> None:
+    """`expected`: wanted effects joined by `; `; an item that begins with `no ` must fit no effect; `nothing` means no effect at all."""
+    found = effects_of(text)
+    told = "\n  ".join([text, *map(brief, found)])
+    for wanted in expected.split("; "):
+        if wanted == "nothing":
+            assert not found, told
+        elif wanted.startswith("no "):
+            assert not any(fits(effect, wanted[3:]) for effect in found), f"unwanted: {wanted[3:]}\n  {told}"
+        else:
+            assert any(fits(effect, wanted) for effect in found), f"missing: {wanted}\n  {told}"
