@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from ..shell.syntax import Parsed
 from .effect import Effect
 from .fact import Answer, Question
 from .jailspec import JailSpec, RunResult
 from .profile import Profile
 from .record import AuditRecord, Hold, NearMiss
 from .situation import Grant, Spend
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.syntax import Parsed
 
 
 class Parser(Protocol):

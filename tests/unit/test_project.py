@@ -60,6 +60,8 @@ def test_a_built_wheel_holds_profiles_and_works(tmp_path: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     for profile in ("base", "dev", "staging", "prod"):
         assert f"instinct_shell/profiles/{profile}.toml" in names
+    assert "instinct_shell/shell/bashlex_table.bin" in names
+    assert "instinct_shell/execution/data/popular-pypi.txt" in names
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
     site = next(path for path in sys.path if path.endswith("site-packages"))
     code = (
@@ -77,7 +79,7 @@ def _copy(folder: Path) -> Path:
 
     target = folder / "source"
     target.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(TOP / name, target)
     for name in ("instinct_shell", "profiles"):
         shutil.copytree(TOP / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
