@@ -34,6 +34,7 @@ SECRET_NAMES = {
     **dict.fromkeys(("secret", "token", "apikey", "credential", "credentials", "authtoken"), 8),
     "key": 16,
 }
+NAME_WORDS = ("key", "token", "secret", "passw", "passphrase", "credential")
 # In an environment or in metadata the name alone decides, whatever the length.
 STRUCTURED = ("env", "metadata", "environment", "headers")
 
@@ -105,7 +106,7 @@ class Redactor:
             text = _compiled(URL_TOKEN).sub(self._after, text)
         if ":" in low and "-u" in low:
             text = _compiled(USER_PASSWORD).sub(self._after, text)
-        if "key" in low or "token" in low or "secret" in low or "passw" in low or "passphrase" in low or "credential" in low:
+        if ("=" in low or ":" in low or "--" in low) and any(word in low for word in NAME_WORDS):
             text = _compiled(NAMED).sub(self._named, text)
         if _has_long_word(text):
             text = _compiled(LONG_WORD).sub(self._drawn, text)
@@ -270,4 +271,7 @@ def _harmless(value: str) -> bool:
 
 
 def _has_long_word(text: str) -> bool:
-    return len(text) >= 24 and any(len(word) >= 24 for word in text.replace("/", " ").split())
+    """Whether a word is long and mixed enough to be worth the expression; a digest in small letters is not."""
+    return len(text) >= 24 and any(
+        len(word) >= 24 and word.lower() != word != word.upper() and not word.isalpha() for word in text.replace("/", " ").split()
+    )
