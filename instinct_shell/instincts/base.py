@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     class Instinct(Protocol):
         """One rule. `id` is stable for ever. Reflexes ask no questions. Pure: no I/O, no clock, no randomness."""
 
-        id: str
-        tier: Tier
+        @property
+        def id(self) -> str: ...
+
+        @property
+        def tier(self) -> Tier: ...
 
         def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]: ...
 
