@@ -60,7 +60,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "editors",
-        "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red ex vim vi nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
+        "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red vim vi ex nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
         "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit amp kate gedit code "
         "code-insiders cursor subl mousepad zed patch gpatch",
     ),

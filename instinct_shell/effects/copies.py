@@ -12,7 +12,7 @@ from ..shell.invocation import Field, Known, literal
 from . import flow
 from .call import Call, Program, Scene, fold, path_targets
 from .output import absolute
-from .roles import SINKS, file_effects, path_effects, weakest
+from .roles import SINKS, file_effects, is_scratch, path_effects, weakest
 from .scripts import run_text
 
 TYPE_CHECKING = False
@@ -85,7 +85,7 @@ def put(call: Call, scene: Scene, ends: _Ends, *, recursive: str = "", **attribu
             if target.text in SINKS:
                 continue
             extra = {**attributes, "from": "" if origin in SINKS else origin, "dynamic": "write" if target.dynamic else ""}
-            if target.dynamic and ends.into.origins and all(o.kind == "mktemp" for o in ends.into.origins):
+            if target.dynamic and is_scratch(ends.into):
                 extra["bound"] = "1"
             yield call.effect(
                 EffectKind.FILE_WRITE,

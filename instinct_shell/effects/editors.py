@@ -180,7 +180,7 @@ def vim(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
         if writes:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, field, in_place="1")
-    if "s" in "".join(call.flags) and call.has("-e", "-E"):
+    if call.has("-s") and (call.name == "ex" or call.has("-e", "-E")):
         for line in (output.stdin_text(call.invocation, scene) or "").split("\n"):
             yield from _ex_command(line, call, scene)
 
@@ -273,9 +273,9 @@ PROGRAMS: tuple[Program, ...] = (
         describe=awk,
         summary="processes columns; system() and pipes run commands",
     ),
-    Program(("ed", "red", "ex"), options="-p -c --prompt", describe=ed, summary="edits files by commands on stdin"),
+    Program(("ed", "red"), options="-p -c --prompt", describe=ed, summary="edits files by commands on stdin"),
     Program(
-        ("vim", "vi", "nvim", "view", "gvim", "vimdiff", "rvim", "nvi", "vim.basic", "vim.tiny", "evim", "mvim"),
+        ("vim", "vi", "ex", "nvim", "view", "gvim", "vimdiff", "rvim", "nvi", "vim.basic", "vim.tiny", "evim", "mvim"),
         options="-c -S -T -u -U -i -w -W -p= -o= -O= -t -l --cmd --servername --remote-send --remote-expr --listen",
         describe=vim,
         summary="an editor; -c and + run commands, `!` runs a shell",

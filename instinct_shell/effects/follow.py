@@ -55,7 +55,8 @@ def stream_kinds(stream: Stream) -> tuple[EffectKind, ...]:
 
 def remember(index: int, invocation: Invocation, scene: Scene) -> None:
     """Notes what this command wrote, linked, copied or removed."""
-    for effect in scene.effects_of[index]:
+    # A move takes its source away after the destination got its content.
+    for effect in sorted(scene.effects_of[index], key=lambda effect: effect.kind is EffectKind.FILE_MOVE):
         path = effect.target.text
         if effect.target.kind is not TargetKind.PATH or effect.target.dynamic:
             continue

@@ -70,11 +70,16 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
         extra = dict(attributes)
         if target.dynamic:
             extra["dynamic"] = DYNAMIC.get(kind, "reader")
-            if field.origins and all(origin.kind == "mktemp" for origin in field.origins):
+            if is_scratch(field):
                 extra["bound"] = "1"
             elif field.origins:
                 extra["source"] = ",".join(sorted({origin.kind for origin in field.origins}))
         yield call.effect(kind, target, extra, certainty=weakest(call.certainty, sure), span=_span(call, field))
+
+
+def is_scratch(field: Field) -> bool:
+    """Whether an unknown name is surely below a fresh one that mktemp made."""
+    return bool(field.origins) and all(origin.kind == "mktemp" for origin in field.origins) and ".." not in field.suffix
 
 
 def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes: dict[str, str]) -> Iterator[Effect]:
