@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+WIDEST = 150
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -30,6 +31,8 @@ class Tour:
         self._stop = 0
         keep = {name: value for name, value in os.environ.items() if not name.startswith("INSTINCT_")}
         self.env = {**keep, "HOME": str(self.home), "XDG_STATE_HOME": str(folder / "state"), "GIT_CONFIG_NOSYSTEM": "1"}
+        for role in ("AUTHOR", "COMMITTER"):
+            self.env |= {f"GIT_{role}_NAME": "demo", f"GIT_{role}_EMAIL": "demo@example.net"}
 
     def make_world(self) -> None:
         """A small repository with a secret in it, and a home that is not yours."""
@@ -38,7 +41,7 @@ class Tour:
         (self.workspace / ".env").write_text("API_KEY=not-a-real-key\n", encoding="utf-8")
         (self.workspace / ".gitignore").write_text(".env\nbuild/\n", encoding="utf-8")
         (self.workspace / "src/names.txt").write_text("mary\nada\ngrace\n", encoding="utf-8")
-        git = ["git", "-C", str(self.workspace), "-c", "user.name=demo", "-c", "user.email=demo@example.net", "-c", "commit.gpgsign=false"]
+        git = ["git", "-C", str(self.workspace)]
         for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
             subprocess.run([*git, *words], check=True, env=self.env, stdin=subprocess.DEVNULL)
 
@@ -55,7 +58,7 @@ class Tour:
         )
         said = run.stdout + run.stderr
         for line in said.splitlines()[:24]:
-            print(f"     {line}")
+            print(f"     {line if len(line) <= WIDEST else line[:WIDEST] + ' ...'}")
         print(f"     -> exit status {run.returncode}", flush=True)
         if run.returncode != status or contains not in said:
             self.failed.append(f"stop {self._stop}: expected exit status {status} and {contains!r}")
