@@ -280,7 +280,8 @@ class Guard:
             if home != situation.home:
                 masked = on_disk(self.profile, situation.replace(home=home), cache=cache).masked
                 found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
-        return found
+        # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
+        return found.replace(masked=(*found.masked, self.state))
 
     def _undo(self) -> Undo:
         from .execution.undo import Undo
