@@ -58,3 +58,69 @@ def said(instinct, profile, *effects: Effect, facts=None, asked: Intent | None =
     from instinct_shell.model.fact import Facts
 
     return instinct.judge(asked or intent(), tuple(effects), profile, where or situation(), facts or Facts())
+
+
+class EmptyHost:
+    """A host on which nothing exists: every path leads to itself. `leads` are the links, `globs` what patterns match."""
+
+    def __init__(self, leads: dict[str, str] | None = None, globs: dict[str, list[str]] | None = None, branch: str = "main", trees: dict[str, list[str]] | None = None) -> None:
+        self._leads, self._globs, self._branch, self._trees = leads or {}, globs or {}, branch, trees or {}
+
+    def __call__(self, questions):
+        return {question: Answer(True, tuple(self._one(question).items())) for question in questions}
+
+    def _one(self, question):
+        from instinct_shell.execution.known_packages import look_up
+        from instinct_shell.model.fact import QuestionKind
+
+        subject = question.subject
+        match question.kind:
+            case QuestionKind.RESOLVE:
+                real = next((to + subject[len(name) :] for name, to in self._leads.items() if subject == name or subject.startswith(name + "/")), subject)
+                link = subject in self._leads
+                return {"path": real, "exists": real != subject, "type": "file" if link else "missing", "final_link": link, "parent": subject if link else real, "case_twin": "", "same_as": ""}
+            case QuestionKind.GLOB:
+                return {"paths": self._globs.get(subject, []), "more": False}
+            case QuestionKind.GIT_STATE:
+                return {"top": WORKSPACE, "branch": self._branch, "tracked": 0, "modified": 0, "untracked": 0}
+            case QuestionKind.TREE:
+                return {"files": 0, "bytes": 0, "more": False, "untracked": 0, "modified": 0, "protected": self._trees.get(subject, [])}
+            case QuestionKind.SYNTAX:
+                import subprocess
+
+                run = subprocess.run(["/bin/bash", "-n"], input=subject.encode("utf-8", "surrogateescape"), capture_output=True, check=False)
+                return {"ok": run.returncode == 0, "message": run.stderr.decode("utf-8", "replace")}
+            case QuestionKind.PACKAGE:
+                known, near = look_up(*subject.split(" ")[:2])
+                return {"known": known, "near": near, "declared": False}
+            case _:
+                return {}
+
+
+_parser = None
+
+
+def parse(text: str):
+    """Parsed by the product's own parsers; one worker for the whole run."""
+    global _parser
+    if _parser is None:
+        from instinct_shell.execution.parsers import WorkerParser
+
+        _parser = WorkerParser(deadline_ms=5_000)
+    return _parser.parse(text)
+
+
+def effects_of(text: str, env: dict[str, str] | None = None):
+    """The effects of shell text in the assumed world."""
+    from instinct_shell.effects.derive import derive
+    from instinct_shell.shell.invocation import Surroundings
+
+    names = {"HOME": HOME, "USER": "dev", "PWD": WORKSPACE, **(env or {})}
+    return derive(parse(text), Surroundings(WORKSPACE, HOME, tuple(names.items()), user="dev"), parse, workspace=WORKSPACE).effects
+
+
+def judge_text(text: str, profile, host=None, env: dict[str, str] | None = None, where: Situation | None = None):
+    """The verdict over shell text, from parsing to the last tier."""
+    parsed = parse(text)
+    asked = intent(text)
+    return judge(asked, effects_of(text, env), profile, where or situation(), host or EmptyHost(), Still(), BUILTIN, unreadable=bool(parsed.syntax_error))[0]

@@ -70,6 +70,8 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
         extra = dict(attributes)
         if target.dynamic:
             extra["dynamic"] = DYNAMIC.get(kind, "reader")
+            if field.suffix:
+                extra["suffix"] = field.suffix
             if is_scratch(field):
                 extra["bound"] = "1"
             elif field.origins:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _LOOK = "write it to a file first and read it, such as with `cat build/script.sh`; then run the file"
 _NETWORK = "download it to a file and read it: `curl -fsSL https://example.com/install.sh -o build/install.sh`"
-_UNREAD = ("syntax", "limit", "parse", "deadline", "nesting", "time-out", "timeout")
+_UNREAD = ("not valid shell", "syntax", "limit", "parse", "deadline", "nesting", "time-out", "timeout")
 
 
 class OpaqueCode(BuiltIn):

@@ -93,6 +93,11 @@ def _secret_path(effect: Effect, ground: Ground) -> str:
     text = effect.target.text
     if is_pattern(effect):
         return text if ground.glob_reaches(text, "secret") else ""
-    if effect.target.dynamic and effect.target.kind is TargetKind.PATH and text:
-        return text if ground.secret(text.rstrip("/")) or (text.endswith("/") and ground.secret(text + "x")) else ""
+    if effect.target.dynamic and effect.target.kind is TargetKind.PATH:
+        tail = effect.get("suffix")
+        if not text and not tail:
+            return ""
+        # What the unknown middle may plainly be: nothing, some name, the person's name, or (with nothing before it) a home.
+        middles = ["x", *(home.rpartition("/")[2] for home in ground.homes), *(ground.homes if not text else ())]
+        return next((text + middle + tail for middle in middles if (text or middle.startswith("/")) and ground.secret(text + middle + tail)), "")
     return ""
