@@ -210,11 +210,17 @@ class AuditTrail:
 
     # ------------------------------------------------------------ reading
 
-    def records(self) -> Iterator[AuditRecord]:
-        """All records, oldest first. Raises StorageError at a line that cannot be read; a line still being written ends the reading."""
+    def records(self, *, since: int = 1) -> Iterator[AuditRecord]:
+        """All records from this segment on, oldest first. Raises StorageError at a line that cannot be read; one still being written ends it."""
         from .verify import read_records
 
-        return read_records(self._directory)
+        return read_records(self._directory, since)
+
+    def segments(self) -> list[int]:
+        """The numbers of the segments, oldest first."""
+        from .verify import segments
+
+        return segments(self._directory)
 
     def verify(self) -> TrailReport:
         """Check the whole chain: every byte, every sequence number, the end against the head, the kept texts against their notes."""

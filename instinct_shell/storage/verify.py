@@ -51,9 +51,9 @@ def examine(directory: str, head: Head | None) -> TrailReport:
     return _Examiner(directory, head).report()
 
 
-def read_records(directory: str) -> Iterator[AuditRecord]:
-    """All records, oldest first; what an anchor closed off unreadable is skipped, any other line that cannot be read is a StorageError."""
-    numbers = segments(directory)
+def read_records(directory: str, since: int = 1) -> Iterator[AuditRecord]:
+    """All records from a segment on, oldest first; what an anchor closed off unreadable is skipped, any other line that cannot be read is a StorageError."""
+    numbers = [number for number in segments(directory) if number >= since]
     for index, number in enumerate(numbers):
         for line, whole in _lines(_path(directory, number)):
             if not whole:

@@ -126,6 +126,15 @@ def test_rotation_keeps_one_chain(tmp_path):
     assert contents(trail) == [f"command {n}" for n in range(40)]
 
 
+def test_the_newest_can_be_read_alone(tmp_path):
+    trail = AuditTrail(str(tmp_path), segment_bytes=2000)
+    fill(trail, 40)
+    numbers = trail.segments()
+    newest = [r.get("content") for r in trail.records(since=numbers[-1])]
+    assert newest == [f"command {n}" for n in range(40)][-len(newest) :]
+    assert 0 < len(newest) < 40
+
+
 def test_kept_texts_are_vouched_for(trail):
     trail.keep("abc123", '{"name":"dev"}', 1.0)
     trail.keep("abc123", "ignored: it is there", 2.0)

@@ -42,7 +42,12 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def list_(limit: int, decision: str | None, session: str, *, as_json: bool) -> None:
     """The newest judged commands, oldest first: when, run, decision, outcome, command."""
-    runs = [run for run in runs_of(audit_trail().records()) if decision in (None, run.decision) and session in ("", run.session)]
+    trail = audit_trail()
+    runs: list[Run] = []
+    for since in reversed(trail.segments()):  # the newest are in the last segments: a long trail is not read whole for twenty lines
+        runs = [run for run in runs_of(trail.records(since=since)) if decision in (None, run.decision) and session in ("", run.session)]
+        if len(runs) >= limit:
+            break
     style = style_of(sys.stdout, os.environ)
     for run in runs[-limit:]:
         if as_json:
