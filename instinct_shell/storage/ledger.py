@@ -65,6 +65,7 @@ class LedgerStore:
         self._durable = durable
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
+        self._me: Owner | None = None
 
     # ------------------------------------------------------------ looking
 
@@ -148,7 +149,7 @@ class LedgerStore:
         owner_pid: the process that will settle it, this one by default, 0 for none.
         """
         _check_amount(amount)
-        who = owner(os.getpid() if owner_pid is None else owner_pid)
+        who = self._owner(os.getpid() if owner_pid is None else owner_pid)
         connection = self._open()
         with database.transaction(connection, self._path):
             now = self._now(connection)
@@ -201,6 +202,13 @@ class LedgerStore:
             self._connection = database.connect(self._path, MIGRATIONS, durable=self._durable)
             self._pid = os.getpid()
         return self._connection
+
+    def _owner(self, pid: int) -> Owner:
+        if pid != os.getpid():
+            return owner(pid)
+        if self._me is None or self._me.pid != pid:
+            self._me = owner(pid)
+        return self._me
 
     def _latest(self, connection: sqlite3.Connection) -> float:
         return float(connection.execute("SELECT latest FROM clock").fetchone()[0])
