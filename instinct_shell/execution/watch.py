@@ -75,14 +75,14 @@ class Watch:
             result = result.replace(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
         if self._limit == "wall_seconds":
             return result.replace(status=Exit.TIMEOUT, failure="the wall-clock limit was reached")
+        if self._limit:  # whether our KILL or the closed pipe was faster
+            return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
         if not self._ended:
-            if self._limit:
-                return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
             return result.replace(failure="the jail was killed from outside; the command ended with it, its outcome is unknown")
         if not os.WIFSIGNALED(status):
             return result.replace(status=os.WEXITSTATUS(status))
         number = os.WTERMSIG(status)
-        return result.replace(status=128 + number, signal=number, limit=self._limit or _LIMIT_SIGNALS.get(number, ""))
+        return result.replace(status=128 + number, signal=number, limit=_LIMIT_SIGNALS.get(number, ""))
 
     # --- waiting
 

@@ -7,6 +7,7 @@ jail's own processes only.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import stat
@@ -118,14 +119,17 @@ def _identity(path: str) -> tuple[int, int]:
 
 
 def _copy(layer: Layer) -> int | None:
-    if layer.kind is LayerKind.SHOWN:
-        fd = mounts.try_open_path(layer.path)
-        if fd is None:
-            return None
-        tree = mounts.copy_tree(fd, layer.path)
+    """A detached mount of the host's object, read-only if it is only to be shown; None when there is nothing to show."""
+    shown = layer.kind is LayerKind.SHOWN
+    fd = mounts.try_open_path(layer.path) if shown else mounts.open_path(layer.path)
+    if fd is None:
+        return None
+    if stat.S_ISLNK(os.fstat(fd).st_mode):
+        raise StepFailed(f"opening `{layer.path}`: it is a symbolic link now", errno.ELOOP)
+    tree = mounts.copy_tree(fd, layer.path)
+    if shown:
         mounts.make_read_only(tree, layer.path)
-        return tree
-    return mounts.copy_tree(mounts.open_path(layer.path), layer.path)
+    return tree
 
 
 class _Void:
