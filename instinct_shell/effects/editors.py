@@ -117,17 +117,18 @@ def ed(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from _ex_command(line, call, scene)
 
 
-_EX = re.compile(
-    r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)",
-    re.DOTALL,
+# An ex command that runs, writes, reads or sources; the rest of the line is its argument.
+_EX = (
+    r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)"
+    r"(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)"
 )
-_CALLS = re.compile(r"""(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1""", re.DOTALL)
+_CALLS = r"""(?s)(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1"""
 
 
 def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """One line of ed, or one vim command."""
     for piece in text.split("|") if "!" not in text else [text]:
-        match = _EX.fullmatch(piece.strip())
+        match = re.fullmatch(_EX, piece.strip(), re.DOTALL)
         if match is None:
             continue
         verb, argument = match.group(1).strip(), match.group(2).strip()
@@ -145,12 +146,12 @@ def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, output.absolute(argument, call.invocation)), language="vim")
         elif argument:
             yield from file_effects(call, scene, EffectKind.FILE_READ, literal(argument))
-    for match in _CALLS.finditer(text):
+    for match in re.finditer(_CALLS, text):
         yield from scene.nested_shell(match.group(2), call, via=f"{call.name} system()")
     deleted = re.search(r"""\bdelete\(\s*(["'])(.*?)\1""", text)
     if deleted:
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(deleted.group(2)), recursive="1")
-    if re.search(r"\b(?:py(?:thon)?[3x]?|lua|perl|ruby)\s+\S", text) and not _CALLS.search(text):
+    if re.search(r"\b(?:py(?:thon)?[3x]?|lua|perl|ruby)\s+\S", text) and not re.search(_CALLS, text):
         yield opaque(call, "text", "an editor runs code of another language", language="vim")
 
 
@@ -185,8 +186,8 @@ def vim(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from _ex_command(line, call, scene)
 
 
-_LISP_RUN = re.compile(r'\((?:shell-command(?:-to-string)?|async-shell-command|compile)\s+"((?:\\.|[^"\\])*)"')
-_LISP_DELETE = re.compile(r'\((?:delete-file|delete-directory)\s+"((?:\\.|[^"\\])*)"')
+_LISP_RUN = r'\((?:shell-command(?:-to-string)?|async-shell-command|compile)\s+"((?:\\.|[^"\\])*)"'
+_LISP_DELETE = r'\((?:delete-file|delete-directory)\s+"((?:\\.|[^"\\])*)"'
 
 
 def emacs(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -196,9 +197,9 @@ def emacs(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="elisp")
         elif option in ("--eval", "-eval", "--execute", "-e"):
             text = (field.text if field.text is not None else field.prefix).replace('\\"', "'")
-            for match in _LISP_RUN.finditer(text):
+            for match in re.finditer(_LISP_RUN, text):
                 yield from scene.nested_shell(match.group(1), call, via="emacs --eval")
-            for match in _LISP_DELETE.finditer(text):
+            for match in re.finditer(_LISP_DELETE, text):
                 yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match.group(1)), recursive="1")
             if field.text is None or re.search(
                 r"\((?:call-process|start-process|make-process|write-region|rename-file|copy-file|load)", text

@@ -65,7 +65,7 @@ def dd(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, part)
 
 
-_MODE = re.compile(r"[-+=ugoarwxXst0-7,]+")
+_MODE = r"[-+=ugoarwxXst0-7,]+"
 
 
 def change_mode(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -78,7 +78,7 @@ def change_mode(call: Call, scene: Scene) -> Iterator[Effect]:
         elif not ended and text and text.startswith("--"):
             recursive = "1" if "--recursive".startswith(text) and len(text) > 4 else recursive
             reference = reference or text.startswith("--ref")
-        elif not ended and text and text[0] == "-" and len(text) > 1 and not _MODE.fullmatch(text):
+        elif not ended and text and text[0] == "-" and len(text) > 1 and not re.fullmatch(_MODE, text):
             recursive = "1" if "R" in text else recursive
         elif not mode and not reference:
             mode = text if text is not None else field.prefix or "?"

@@ -9,7 +9,12 @@ from ..shell.invocation import Field
 from .call import Call, path_targets
 
 _WHOLE = frozenset((".", "./", ":/", ":", "*", ":/*", ":(top)", "/", ":!", ":/.", "..", "../"))
-FILE_LIKE = re.compile(r"(?:\.{0,2}/.*|.*/|(?:[^~^:@]*/)?[^/~^:@]*\.(?![\dx]+$)[A-Za-z]\w{0,9})")
+_FILE_LIKE = r"(?:\.{0,2}/.*|.*/|(?:[^~^:@]*/)?[^/~^:@]*\.(?![\dx]+$)[A-Za-z]\w{0,9})"
+
+
+def looks_like_file(text: str) -> bool:
+    """Whether a lone operand of checkout is rather a file than a branch: it has a path's ends or an extension that is no version."""
+    return re.fullmatch(_FILE_LIKE, text) is not None
 
 
 def whole_tree(field: Field, call: Call) -> bool:

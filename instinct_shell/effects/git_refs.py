@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .call import Describer
 
-_URL = re.compile(r"(?:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:)", re.IGNORECASE)
+_URL = r"(?:[a-z][a-z0-9+.-]*://|[\w.-]+@[\w.-]+:)"
 
 
 def _text(field: Field) -> str:
@@ -26,7 +26,7 @@ def _text(field: Field) -> str:
 
 def is_url(text: str) -> bool:
     """Whether a remote is spelt as an address rather than by its name."""
-    return _URL.match(text) is not None
+    return re.match(_URL, text, re.IGNORECASE) is not None
 
 
 def connects(call: Call, remote: Field) -> Effect:

@@ -7,7 +7,7 @@ from ..model.value import Value
 from ..shell.invocation import Field, Known, literal
 from . import git_config, git_history, git_refs
 from .call import Call, Scene
-from .git_paths import FILE_LIKE, after_dashes, here, whole_tree
+from .git_paths import after_dashes, here, looks_like_file, whole_tree
 from .roles import file_effects, weakest
 from .scripts import run_text
 from .shells import joined_text
@@ -76,7 +76,7 @@ def checkout(call: Call, scene: Scene) -> Iterator[Effect]:
         yield discard_all(call)
     elif len(operands) > 1 and not call.has("--detach", "-t", "--track"):
         yield from discard_paths(call, scene, operands[1:])
-    elif len(operands) == 1 and (operands[0].glob or FILE_LIKE.fullmatch(operands[0].text or operands[0].prefix or "x")):
+    elif len(operands) == 1 and (operands[0].glob or looks_like_file(operands[0].text or operands[0].prefix)):
         yield from discard_paths(call, scene, operands, Certainty.POSSIBLE)
 
 

@@ -160,12 +160,12 @@ def _grep(name: str, argv: tuple[Field, ...], invocation: Invocation, scene: Sce
     return tuple(one.replace(filter=narrowed if narrowed != "*" and not one.filter else one.filter) for one in before)
 
 
-_SIMPLE = re.compile(r"(\^?)((?:\\[.\-_/]|[\w\-/ ,@%=:~]|\.\*|\.)+)(\$?)")
+_SIMPLE = r"(\^?)((?:\\[.\-_/]|[\w\-/ ,@%=:~]|\.\*|\.)+)(\$?)"
 
 
 def glob_of(pattern: str) -> str:
     """A name glob that matches at least what a simple regular expression matches; "*" when it is not simple."""
-    match = _SIMPLE.fullmatch(pattern)
+    match = re.fullmatch(_SIMPLE, pattern)
     if match is None:
         return "*"
     start, body, end = match.groups()

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_SIGNAL = re.compile(r"-(?:SIG)?[A-Z][A-Z0-9+]*|-\d+", re.IGNORECASE)
+_SIGNAL = r"-(?:SIG)?[A-Z][A-Z0-9+]*|-\d+"
 _CHILD = ("!", "$!")  # names under which the evaluator knows the last background command
 
 
@@ -34,7 +34,14 @@ def kill(call: Call, scene: Scene) -> Iterator[Effect]:
             signal = value.text or value.prefix if text in ("-s", "-n", "--signal") else signal
         elif not ended and text.startswith("--signal="):
             signal = text[9:]
-        elif not ended and not operands and signal == "TERM" and field.text is not None and _SIGNAL.fullmatch(text) and argv:
+        elif (
+            not ended
+            and not operands
+            and signal == "TERM"
+            and field.text is not None
+            and re.fullmatch(_SIGNAL, text, re.IGNORECASE)
+            and argv
+        ):
             signal = text[1:]
         else:
             operands.append(field)
@@ -109,7 +116,11 @@ def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
         elif text in ("-u", "-U", "--user", "--uid", "--euid") and argv:
             value = argv.pop(0)
             users.append(value.text or value.prefix)
-        elif field.text is not None and _SIGNAL.fullmatch(text) and (text[1:].isdigit() or text[1:].upper().removeprefix("SIG") in _NAMES):
+        elif (
+            field.text is not None
+            and re.fullmatch(_SIGNAL, text, re.IGNORECASE)
+            and (text[1:].isdigit() or text[1:].upper().removeprefix("SIG") in _NAMES)
+        ):
             signal = text[1:]
         elif text in takes.split() and argv:
             argv.pop(0)

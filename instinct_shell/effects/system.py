@@ -201,7 +201,7 @@ def message_ring(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.SYSTEM_SERVICE, Target(TargetKind.OBJECT, "kernel log"), action="clear", tool="dmesg")
 
 
-_ENTRY = re.compile(r"\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+(.+)")
+_ENTRY = r"\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+(.+)"
 
 
 def crontab(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -230,7 +230,7 @@ def entries(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """Effects of the commands of a crontab's lines: they run later, perhaps."""
     later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
     for line in text.split("\n"):
-        match = _ENTRY.fullmatch(line)
+        match = re.fullmatch(_ENTRY, line)
         if match and not line.lstrip().startswith("#"):
             yield from scene.nested_shell(match.group(1), later, via="crontab")
 
