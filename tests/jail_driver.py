@@ -33,7 +33,7 @@ def main() -> int:
         status = result.status
     except InstinctError as problem:
         answer = {"error": problem.message, "hint": problem.hint, "status": 125, "started": False}
-        sys.stderr.write(f"{problem.message}\n")
+        sys.stderr.write(f"{problem.message}\n{problem.hint}\n")
     if sys.argv[3]:
         with open(sys.argv[3], "w", encoding="utf-8") as file:
             json.dump(answer, file)

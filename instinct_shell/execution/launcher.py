@@ -8,6 +8,7 @@ step succeeded: each process writes the step that failed to one close-on-exec pi
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import time
@@ -15,7 +16,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import confinement, descriptors, landlock, namespaces, privileges, probe, syscalls, view
+from .jail import confinement, descriptors, landlock, mounts, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .watch import Watch
@@ -23,8 +24,6 @@ from .watch import Watch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
-
-_UNAVAILABLE = (namespaces.UNSHARE, namespaces.MAP, "making the mounts private", "making a new proc")
 
 
 class NamespacesUnavailable(Exception):
@@ -63,6 +62,8 @@ class Launcher:
         try:
             if self._at is JailLevel.FULL and probe.reaches(probe.level_of(with_namespaces=True, landlock_abi=abi), spec.least_level):
                 try:
+                    if not mounts.supported():
+                        raise NamespacesUnavailable(StepFailed(mounts.READ_ONLY_CALL, errno.ENOSYS))
                     return self._run(spec, abi, with_namespaces=True)
                 except NamespacesUnavailable as unavailable:
                     obstacle = unavailable.failure
@@ -85,7 +86,7 @@ class Launcher:
                 try:
                     child = os.fork()
                     if child == 0:
-                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces)
+                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends() | {fd: fd for fd in spec.descriptors}, abi, mask, with_namespaces)
                         jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
@@ -97,7 +98,7 @@ class Launcher:
             for fd in missing:
                 os.close(fd)
         if watch.failure is not None:
-            if with_namespaces and watch.failure.step.startswith(_UNAVAILABLE):
+            if with_namespaces and watch.failure.step.startswith(probe.NAMESPACE_STEPS):
                 raise NamespacesUnavailable(watch.failure)
             raise watch.failure
         layers: tuple[str, ...] = (*(("namespaces",) if with_namespaces else ()), *(("landlock",) if abi else ()), "seccomp", "rlimits")

@@ -11,7 +11,7 @@ import signal
 
 from ...errors import Exit
 from .. import supervise
-from . import descriptors, landlock, mounts, namespaces, privileges, seccomp, view
+from . import descriptors, landlock, namespaces, privileges, seccomp, view
 from .descriptors import Handed
 from .syscalls import StepFailed, call
 
@@ -107,9 +107,14 @@ class Confinement:
         return ""
 
     def _enter_folder(self) -> None:
-        fd = mounts.open_folder(self.spec.cwd)
-        os.fchdir(fd)
-        os.close(fd)
+        step = f"entering `{self.spec.cwd}`"
+        try:
+            os.chdir(self.spec.cwd)
+            real = os.getcwd()
+        except OSError as problem:
+            raise StepFailed(step, problem.errno or 0) from None
+        if real != self.spec.cwd:
+            raise StepFailed(f"{step}: it is not the folder that was judged")
 
     def _attend(self, command: int, report: int) -> NoReturn:
         null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
@@ -143,6 +148,8 @@ class Confinement:
         for number in (signal.SIGPIPE, signal.SIGXFSZ, *handled):  # Python ignores the first two
             signal.signal(number, signal.SIG_DFL)
         call("marking descriptors to close", "close_range", 3, _HIGHEST, _CLOSE_ON_EXEC)
+        for fd in spec.descriptors:
+            os.set_inheritable(fd, True)
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
         try:
             os.execve(spec.argv[0], spec.argv, dict(spec.env))  # noqa: S606  # no shell: the argv was judged

@@ -19,6 +19,7 @@ _MS_REC, _MS_PRIVATE = 0x4000, 1 << 18
 _READ_ONLY, NO_SET_ID, _NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # MOUNT_ATTR_*
 _SET_STRING, _CREATE = 1, 6  # FSCONFIG_*
 _NO_MAGIC_LINKS, _NO_SYMLINKS = 0x02, 0x04  # RESOLVE_*
+PRIVATE, READ_ONLY_CALL = "making the mounts private", "making mounts read-only by mount_setattr"
 PLAIN = NO_SET_ID | _NO_DEVICES
 
 
@@ -41,7 +42,7 @@ def open_folder(path: str) -> int:
 
 def keep_mounts_private() -> None:
     """Nothing mounted from here on is seen outside, and nothing mounted outside appears inside."""
-    call("making the mounts private", "mount", b"none", b"/", 0, _MS_REC | _MS_PRIVATE, 0)
+    call(PRIVATE, "mount", b"none", b"/", 0, _MS_REC | _MS_PRIVATE, 0)
 
 
 def copy_tree(fd: int, what: str) -> int:

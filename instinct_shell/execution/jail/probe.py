@@ -19,6 +19,7 @@ _NAMESPACE_HINTS = {
     errno.EACCES: "another sandbox or AppArmor forbids it: give this interpreter an AppArmor profile with `userns,`, or start outside that sandbox",
     errno.ENOSYS: "the kernel is older than 5.12 or the call is filtered away",
 }
+_DOCTOR = "run `instinct doctor` to see which layer is missing"
 
 
 class Reach(Value):
@@ -48,9 +49,22 @@ def reaches(level: JailLevel, least: JailLevel) -> bool:
     return order.index(level) >= order.index(least)
 
 
+# steps whose refusal means that this host gives no namespaces, not that one spec is wrong
+NAMESPACE_STEPS = (namespaces.UNSHARE, namespaces.MAP, mounts.PRIVATE, mounts.READ_ONLY_CALL, "making a new proc", "starting the jail's first process")
+_OTHER_HINTS = (
+    ("starting `", "check that the program exists and may be executed"),
+    ("opening `", "make the folder, or run the command again: the path is not what was judged"),
+    ("entering `", "change to a folder that exists and is not masked"),
+    ("handing over ", "redirect from a file, a pipe or /dev/null instead"),
+    ("reading the plan", "correct the paths in the profile"),
+)
+
+
 def hint_for(failure: StepFailed) -> str:
-    """The next step for a person after a namespace step was refused."""
-    return _NAMESPACE_HINTS.get(failure.errno, "run `instinct doctor` to see which layer is missing")
+    """The next step for a person after this step was refused."""
+    if failure.step.startswith(NAMESPACE_STEPS):
+        return _NAMESPACE_HINTS.get(failure.errno, _DOCTOR)
+    return next((hint for start, hint in _OTHER_HINTS if failure.step.startswith(start)), _DOCTOR)
 
 
 @cache
@@ -74,7 +88,7 @@ def _try_namespaces() -> StepFailed | None:
     if not syscalls.supported():
         return StepFailed(f"the jail knows x86_64 and aarch64, not {syscalls.MACHINE}")
     if not mounts.supported():
-        return StepFailed("making a mount read-only", errno.ENOSYS)
+        return StepFailed(mounts.READ_ONLY_CALL, errno.ENOSYS)
     reader, writer = os.pipe2(os.O_CLOEXEC)
     child = os.fork()
     if child == 0:

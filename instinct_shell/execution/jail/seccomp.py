@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from functools import cache
 
+from .inside import ANSWER
 from .syscalls import MACHINE, NEWEST_KNOWN, StepFailed, address, buffer, call, number
 
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
@@ -100,6 +101,7 @@ def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped:
     assert NEWEST_KNOWN < _X32_BIT
     program += _when("openat", _creation(2, 3)) + _when("open", _creation(1, 2)) + _when("creat", _refuse_bits(1, _SET_ID))
     program += _when("openat2", [_op(_RETURN, _ENOSYS)])
+    program += _when("getpriority", _only_values(0, (0, 1, 2), 0x00050000 | ANSWER))  # tells our own programs where they are: inside.py
     ioctls = (_TIOCSTI, _TIOCLINUX, *((_FS_IOC_SETFLAGS, _FS_IOC_FSSETXATTR) if read_only else ()))
     program += _when("ioctl", _refuse_values(1, ioctls))
     program += _when("clone", _refuse_bits(0, _NEW_NAMESPACE & ~0x80)) + _when("unshare", _refuse_bits(0, _NEW_NAMESPACE))
