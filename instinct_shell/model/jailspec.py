@@ -31,6 +31,7 @@ class JailSpec(Value):
     writable: folders (or files) with write rights. protected: existing paths below a writable one that stay read-only, ancestors pinned.
     masked: paths whose content must not be seen. network: "host" | "none". private_tmp: /tmp is a fresh tmpfs.
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
+    descriptors: open pipes and terminals of the caller's that the command inherits under the same numbers, beside 0, 1 and 2; never files.
     """
 
     workspace: str
@@ -46,6 +47,7 @@ class JailSpec(Value):
     env: tuple[tuple[str, str], ...] = ()
     argv: tuple[str, ...] = ()  # argv[0] is an absolute path of the pinned program
     one_shot: bool = True
+    descriptors: tuple[int, ...] = ()
 
 
 class RunResult(Value):
