@@ -23,7 +23,16 @@ class Still:
         return 0
 
 
-def effect(kind_name: str, text: str = "", *, target: str = "", dynamic: str = "", program: str = "", origin: tuple[str, ...] = (), **attributes: str) -> Effect:
+def effect(
+    kind_name: str,
+    text: str = "",
+    *,
+    target: str = "",
+    dynamic: str = "",
+    program: str = "",
+    origin: tuple[str, ...] = (),
+    **attributes: str,
+) -> Effect:
     """An effect from its kind's name; the target is a path (below the workspace when relative), a pattern when it holds `*`, `?` or `[`."""
     if not target:
         target = "path" if kind_name.startswith("file.") or kind_name in ("git.discard", "code.script", "git.hook") else "object"
@@ -63,7 +72,13 @@ def said(instinct, profile, *effects: Effect, facts=None, asked: Intent | None =
 class EmptyHost:
     """A host on which nothing exists: every path leads to itself. `leads` are the links, `globs` what patterns match."""
 
-    def __init__(self, leads: dict[str, str] | None = None, globs: dict[str, list[str]] | None = None, branch: str = "main", trees: dict[str, list[str]] | None = None) -> None:
+    def __init__(
+        self,
+        leads: dict[str, str] | None = None,
+        globs: dict[str, list[str]] | None = None,
+        branch: str = "main",
+        trees: dict[str, list[str]] | None = None,
+    ) -> None:
         self._leads, self._globs, self._branch, self._trees = leads or {}, globs or {}, branch, trees or {}
 
     def __call__(self, questions):
@@ -76,9 +91,20 @@ class EmptyHost:
         subject = question.subject
         match question.kind:
             case QuestionKind.RESOLVE:
-                real = next((to + subject[len(name) :] for name, to in self._leads.items() if subject == name or subject.startswith(name + "/")), subject)
+                real = next(
+                    (to + subject[len(name) :] for name, to in self._leads.items() if subject == name or subject.startswith(name + "/")),
+                    subject,
+                )
                 link = subject in self._leads
-                return {"path": real, "exists": real != subject, "type": "file" if link else "missing", "final_link": link, "parent": subject if link else real, "case_twin": "", "same_as": ""}
+                return {
+                    "path": real,
+                    "exists": real != subject,
+                    "type": "file" if link else "missing",
+                    "final_link": link,
+                    "parent": subject if link else real,
+                    "case_twin": "",
+                    "same_as": "",
+                }
             case QuestionKind.GLOB:
                 return {"paths": self._globs.get(subject, []), "more": False}
             case QuestionKind.GIT_STATE:
@@ -88,7 +114,9 @@ class EmptyHost:
             case QuestionKind.SYNTAX:
                 import subprocess
 
-                run = subprocess.run(["/bin/bash", "-n"], input=subject.encode("utf-8", "surrogateescape"), capture_output=True, check=False)
+                run = subprocess.run(
+                    ["/bin/bash", "-n"], input=subject.encode("utf-8", "surrogateescape"), capture_output=True, check=False
+                )
                 return {"ok": run.returncode == 0, "message": run.stderr.decode("utf-8", "replace")}
             case QuestionKind.PACKAGE:
                 known, near = look_up(*subject.split(" ")[:2])
@@ -123,4 +151,13 @@ def judge_text(text: str, profile, host=None, env: dict[str, str] | None = None,
     """The verdict over shell text, from parsing to the last tier."""
     parsed = parse(text)
     asked = intent(text)
-    return judge(asked, effects_of(text, env), profile, where or situation(), host or EmptyHost(), Still(), BUILTIN, unreadable=bool(parsed.syntax_error))[0]
+    return judge(
+        asked,
+        effects_of(text, env),
+        profile,
+        where or situation(),
+        host or EmptyHost(),
+        Still(),
+        BUILTIN,
+        unreadable=bool(parsed.syntax_error),
+    )[0]

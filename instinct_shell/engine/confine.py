@@ -7,7 +7,7 @@ no write rights at all.
 
 from __future__ import annotations
 
-from ..instincts.ground import CHANGES, Ground, ground_of, inside, path_of
+from ..instincts.ground import CHANGES, ground_of, inside, path_of
 from ..instincts.reflex.protected_files import MANAGERS
 from ..model.effect import Effect, EffectKind
 from ..model.jailspec import JailLevel, JailSpec
@@ -54,7 +54,7 @@ def confine(
     """The jail for one allowed command. programs: the names of all commands it runs, when all of them are known; None when not."""
     ground = ground_of(intent, profile, situation)
     writable = tuple(dict.fromkeys((*ground.writable, *((disk.cache,) if disk.cache else ()))))
-    opened = opened_paths(effects, ground, disk.protected)
+    opened = opened_paths(effects, disk.protected)
     protected = [path for path in disk.protected if path not in opened]
     protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]
     return JailSpec(
@@ -89,7 +89,7 @@ def program_names(judgement: Judgement) -> tuple[str, ...] | None:
     return tuple(names)
 
 
-def opened_paths(effects: tuple[Effect, ...], ground: Ground, protected: tuple[str, ...]) -> frozenset[str]:
+def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> frozenset[str]:
     """The protected paths that this command was judged, and allowed, to write."""
     named = {path for effect in effects if effect.kind in CHANGES and (path := path_of(effect))}
     opened = {path for path in protected if path in named}

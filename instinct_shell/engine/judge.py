@@ -85,9 +85,7 @@ def judge_tier(
     for instinct in instincts:
         start = clock.monotonic_us()
         try:
-            said = instinct.judge(intent, effects, profile, situation, facts)
-            if not isinstance(said, tuple) or not all(isinstance(finding, Finding) for finding in said):
-                said = (_fault(instinct.id, "answered with something that is not a tuple of findings"),)
+            said = _checked(instinct.id, instinct.judge(intent, effects, profile, situation, facts))
         except Exception as error:  # noqa: BLE001  # INVARIANT: whatever an instinct raises is a refusal, never a pass
             said = (_fault(instinct.id, _words(error)),)
         findings += said
@@ -114,6 +112,13 @@ def questions(
         except Exception as error:  # noqa: BLE001  # the same invariant
             faults.append(_fault(instinct.id, _words(error)))
     return list(wanted), tuple(faults)
+
+
+def _checked(name: str, said: object) -> tuple[Finding, ...]:
+    """What an instinct answered, or a fault when it is no tuple of findings: instincts of others are not type-checked."""
+    if isinstance(said, tuple) and all(isinstance(finding, Finding) for finding in said):
+        return said
+    return (_fault(name, "answered with something that is not a tuple of findings"),)
 
 
 def _fault(name: str, what: str) -> Finding:

@@ -48,7 +48,9 @@ def same(verdict: Verdict, body: Mapping[str, object]) -> bool:
     """Whether a replayed verdict equals the recorded one: decision, and the (instinct, decision) pairs of its findings."""
     recorded = decode(tuple[Finding, ...], body.get("findings", []))
     pairs = [(finding.instinct, finding.decision) for finding in verdict.findings]
-    return verdict.decision.word == body.get("decision") and sorted(pairs) == sorted((finding.instinct, finding.decision) for finding in recorded)
+    return verdict.decision.word == body.get("decision") and sorted(pairs) == sorted(
+        (finding.instinct, finding.decision) for finding in recorded
+    )
 
 
 def _recorded(facts: Facts) -> Ask:

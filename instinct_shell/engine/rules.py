@@ -41,7 +41,9 @@ def rule_costs(intent: Intent, effects: tuple[Effect, ...], profile: Profile, si
             effect = first_match(rule, intent, effects, ground_of(intent, profile, situation))
             if effect is not None:
                 pairs = (("micros", str(rule.costs_micros)), ("provider", rule.id))
-                found.append(Effect(EffectKind.API_CALL, Target(TargetKind.NAME, rule.id), effect.certainty, effect.span, effect.program, pairs))
+                found.append(
+                    Effect(EffectKind.API_CALL, Target(TargetKind.NAME, rule.id), effect.certainty, effect.span, effect.program, pairs)
+                )
     return tuple(found)
 
 

@@ -25,6 +25,7 @@ READ_LIMIT = 256 * 1024
 TREE_FILES = 20_000
 GLOB_PATHS = 200
 PROTECTED_NAMES = 5
+_QUIET = {"GIT_TERMINAL_PROMPT": "0", "HOME": "/nonexistent"}
 TOO_LATE = Answer(False, (), "time is up")
 
 
@@ -33,7 +34,9 @@ class HostFacts:
 
     def __init__(self, profile: Profile, situation: Situation, deadline_ms: int = 400) -> None:
         self._situation = situation
-        self._ground = Ground(profile, situation.workspace, (situation.home.rstrip("/"),) if situation.home != "/" else (), situation.guard_paths)
+        self._ground = Ground(
+            profile, situation.workspace, (situation.home.rstrip("/"),) if situation.home != "/" else (), situation.guard_paths
+        )
         self._seconds = deadline_ms / 1000
         self._until = 0.0
         self._git: dict[str, Answer] = {}
@@ -70,13 +73,32 @@ class HostFacts:
         try:
             itself = os.lstat(path)
         except (FileNotFoundError, NotADirectoryError):
-            return _answer(path=real, exists=False, type="missing", links=0, size=0, uid=-1, final_link=False, parent=parent, case_twin=_case_twin(real), same_as="")
+            return _answer(
+                path=real,
+                exists=False,
+                type="missing",
+                links=0,
+                size=0,
+                uid=-1,
+                final_link=False,
+                parent=parent,
+                case_twin=_case_twin(real),
+                same_as="",
+            )
         link = stat.S_ISLNK(itself.st_mode)
         try:
             found = os.stat(path)
         except (FileNotFoundError, NotADirectoryError):
             found = itself  # a link to nowhere
-        kind = "file" if stat.S_ISREG(found.st_mode) else "dir" if stat.S_ISDIR(found.st_mode) else "link" if stat.S_ISLNK(found.st_mode) else "other"
+        kind = (
+            "file"
+            if stat.S_ISREG(found.st_mode)
+            else "dir"
+            if stat.S_ISDIR(found.st_mode)
+            else "link"
+            if stat.S_ISLNK(found.st_mode)
+            else "other"
+        )
         same = self._same_file(real, found) if kind == "file" and found.st_nlink > 1 else ""
         return _answer(
             path=real, exists=True, type=kind, links=found.st_nlink, size=found.st_size, uid=found.st_uid, final_link=link, parent=parent,
@@ -140,14 +162,25 @@ class HostFacts:
                 break
         found = sorted(set(current)) if parts else []
         # What matters first: a protected name must not fall behind the limit.
-        found.sort(key=lambda path: not (self._ground.protected(path) or self._ground.secret(path) or self._ground.lockfile(path) or self._ground.never_write(path)))
+        found.sort(
+            key=lambda path: (
+                not (
+                    self._ground.protected(path)
+                    or self._ground.secret(path)
+                    or self._ground.lockfile(path)
+                    or self._ground.never_write(path)
+                )
+            )
+        )
         return _answer(paths=found[:GLOB_PATHS], more=len(found) > GLOB_PATHS)
 
     def _tree(self, path: str) -> Answer:
         ground = self._ground
         if not os.path.isdir(path) or os.path.islink(path):
             size = os.lstat(path).st_size if os.path.lexists(path) else 0
-            return _answer(files=1 if os.path.lexists(path) else 0, bytes=size, more=False, untracked=0, modified=0, links_out=0, protected=[])
+            return _answer(
+                files=1 if os.path.lexists(path) else 0, bytes=size, more=False, untracked=0, modified=0, links_out=0, protected=[]
+            )
         files = size = links_out = 0
         protected: list[str] = []
         entries = self._walk(path)
@@ -204,12 +237,21 @@ class HostFacts:
         program = next((path for path in ("/usr/bin/git", "/bin/git", "/usr/local/bin/git") if os.access(path, os.X_OK)), "")
         if not program:
             return None
-        switched_off = ("-c", "core.fsmonitor=", "-c", "core.hooksPath=/dev/null", "-c", "core.untrackedCache=false", "-c", f"safe.directory={top}")
+        switched_off = (
+            "-c",
+            "core.fsmonitor=",
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.untrackedCache=false",
+            "-c",
+            f"safe.directory={top}",
+        )
         try:
             run = subprocess.run(
                 (program, "--no-optional-locks", "--no-pager", *switched_off, "-C", top, *arguments),
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=max(0.05, self._until - time.monotonic()), check=False,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0", "HOME": "/nonexistent"},
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", **_QUIET},
             )  # fmt: skip
         except (subprocess.TimeoutExpired, OSError):
             return None

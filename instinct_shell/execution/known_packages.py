@@ -10,7 +10,17 @@ _ECOSYSTEMS = {
     **dict.fromkeys(("npm", "npx", "pnpm", "yarn", "bun", "bunx", "pnpx", "deno"), "npm"),
 }
 _JS = ("package.json",)
-_PYTHON = ("pyproject.toml", "requirements.txt", "requirements-dev.txt", "requirements/dev.txt", "requirements/base.txt", "setup.cfg", "setup.py", "Pipfile", "environment.yml")
+_PYTHON = (
+    "pyproject.toml",
+    "requirements.txt",
+    "requirements-dev.txt",
+    "requirements/dev.txt",
+    "requirements/base.txt",
+    "setup.cfg",
+    "setup.py",
+    "Pipfile",
+    "environment.yml",
+)
 MANIFESTS: dict[str, tuple[str, ...]] = {
     **{manager: _PYTHON if ecosystem == "pypi" else _JS for manager, ecosystem in _ECOSYSTEMS.items()},
     "cargo": ("Cargo.toml",),
@@ -21,10 +31,18 @@ MANIFESTS: dict[str, tuple[str, ...]] = {
 }
 # Ecosystems without a shipped list: names that every project knows.
 _FEW = {
-    "cargo": "serde serde_json tokio clap rand anyhow thiserror log env_logger tracing regex reqwest chrono futures itertools rayon syn quote libc bitflags hyper axum uuid once_cell lazy_static bytes num tempfile url base64 sha2 toml diesel sqlx criterion proptest",
+    "cargo": (
+        "serde serde_json tokio clap rand anyhow thiserror log env_logger tracing regex reqwest chrono futures "
+        "itertools rayon syn quote libc bitflags hyper axum uuid once_cell lazy_static bytes num tempfile url base64 "
+        "sha2 toml diesel sqlx criterion proptest"
+    ),
     "gem": "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods",
     "bundle": "",
-    "go": "github.com/stretchr/testify github.com/spf13/cobra github.com/spf13/viper github.com/gin-gonic/gin github.com/gorilla/mux golang.org/x/tools golang.org/x/net golang.org/x/sync github.com/google/uuid go.uber.org/zap gorm.io/gorm",
+    "go": (
+        "github.com/stretchr/testify github.com/spf13/cobra github.com/spf13/viper github.com/gin-gonic/gin "
+        "github.com/gorilla/mux golang.org/x/tools golang.org/x/net golang.org/x/sync github.com/google/uuid "
+        "go.uber.org/zap gorm.io/gorm"
+    ),
     "composer": "laravel/framework symfony/console guzzlehttp/guzzle phpunit/phpunit monolog/monolog doctrine/orm",
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."

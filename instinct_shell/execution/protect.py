@@ -26,7 +26,7 @@ def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDis
     """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either."""
     ground = Ground(profile, situation.workspace, (situation.home.rstrip("/"),) if situation.home != "/" else (), situation.guard_paths)
     protected, hidden = _in_workspace(ground)
-    masked = _secrets(profile, ground)
+    masked = _secrets(ground)
     if profile.mask_env_files:
         masked += hidden
     return OnDisk(tuple(protected[:MOST_PATHS]), tuple(dict.fromkeys(masked)), cache)
@@ -64,7 +64,7 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
     return protected, env_files
 
 
-def _secrets(profile: Profile, ground: Ground) -> list[str]:
+def _secrets(ground: Ground) -> list[str]:
     """Existing secrets: fixed places as they are, `folder/*` by what lies in the folder, exceptions left out."""
     found: list[str] = []
     for pattern in ground.secret_patterns():

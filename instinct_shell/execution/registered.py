@@ -46,11 +46,18 @@ def adapt(thing: object, seconds: float | None = None) -> Instinct:
     tier = getattr(thing, "tier", None)
     if tier not in TIERS:
         raise UsageError(f"a registered instinct needs a tier, one of {', '.join(TIERS)}; `{tier}` is none", hint='set tier = "gate"')
-    if isinstance(getattr(thing, "id", None), str) and callable(getattr(thing, "judge", None)) and callable(getattr(thing, "questions", None)):
+    if (
+        isinstance(getattr(thing, "id", None), str)
+        and callable(getattr(thing, "judge", None))
+        and callable(getattr(thing, "questions", None))
+    ):
         return thing  # type: ignore[return-value]  # it has the protocol's members
     name = getattr(thing, "name", None)
     if not isinstance(name, str) or not name or not callable(getattr(thing, "check", None)):
-        raise UsageError("a registered instinct needs a name and check(intent), or id, questions and judge", hint="see ARCHITECTURE.md, adding an instinct")
+        raise UsageError(
+            "a registered instinct needs a name and check(intent), or id, questions and judge",
+            hint="see ARCHITECTURE.md, adding an instinct",
+        )
     return Registered(thing, name, Tier(tier), SECONDS[Tier(tier)] if seconds is None else seconds)
 
 

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
         @property
         def tier(self) -> Tier: ...
 
-        def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]: ...
+        def questions(
+            self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation
+        ) -> tuple[Question, ...]: ...
 
         def judge(
             self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
@@ -47,11 +49,15 @@ class BuiltIn:
         """None: a reflex needs nothing from the host. Gates and assessments override this."""
         return ()
 
-    def judge(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts) -> tuple[Finding, ...]:
+    def judge(
+        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
+    ) -> tuple[Finding, ...]:
         """The findings, the restrictive ones only; an empty tuple means nothing to say."""
         raise NotImplementedError
 
-    def finding(self, decision: Decision, reason: str, alternative: str = "", *, effect: Effect | None = None, span: Span | None = None) -> Finding:
+    def finding(
+        self, decision: Decision, reason: str, alternative: str = "", *, effect: Effect | None = None, span: Span | None = None
+    ) -> Finding:
         """A finding of this instinct, standing where its effect stands."""
         return Finding(self.id, decision, reason, alternative, span or (effect.span if effect else NOWHERE), effect)
 

@@ -27,10 +27,44 @@ WRITES = (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND)
 LOSSES = (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE)
 CHANGES = (*WRITES, *LOSSES, EffectKind.FILE_METADATA, EffectKind.FILE_LINK)
 
-TMP = "/tmp"
-_SINKS = ("/dev/null", "/dev/zero", "/dev/full", "/dev/tty", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/random", "/dev/urandom", "/dev/ptmx")
+TMP = "/tmp"  # noqa: S108  # the place itself, not a file of ours
+_SINKS = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/ptmx",
+)
 _SINK_FOLDERS = ("/dev/fd/", "/dev/pts/", "/dev/tcp/", "/dev/udp/", "/proc/self/fd/", "/proc/thread-self/fd/")
-_SYSTEM = ("/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/usr", "/var", "/home", "/mnt", "/media", "/snap", "/nix")
+_SYSTEM = (
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/opt",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/srv",
+    "/sys",
+    "/usr",
+    "/var",
+    "/home",
+    "/mnt",
+    "/media",
+    "/snap",
+    "/nix",
+)
 
 
 class Ground:
@@ -131,7 +165,11 @@ class Ground:
         if place < 0 or not self.in_scope(path):
             return False
         rest = at[place + 6 :].rstrip("/")
-        return not (rest.endswith(".lock") or rest in ("COMMIT_EDITMSG", "MERGE_MSG", "info/exclude", "description", "FETCH_HEAD") or rest.startswith(("hooks", "config")))
+        return not (
+            rest.endswith(".lock")
+            or rest in ("COMMIT_EDITMSG", "MERGE_MSG", "info/exclude", "description", "FETCH_HEAD")
+            or rest.startswith(("hooks", "config"))
+        )
 
     # ------------------------------------------------------------------------------------------------------------- names
 
@@ -184,7 +222,13 @@ class Ground:
         (`certs/*.pem`) or be aimed at an ordinary name of it (`.e?v`); a broad glob such as `*.json` is resolved on disk by the gate.
         Places (secrets) are compared exactly: `/e*/sh*w` and `/etc/shadow` meet.
         """
-        chosen = {"protected": self._protected, "lockfile": self._lockfiles, "never": self._never, "host": self._host, "secret": self._secrets}[kind]
+        chosen = {
+            "protected": self._protected,
+            "lockfile": self._lockfiles,
+            "never": self._never,
+            "host": self._host,
+            "secret": self._secrets,
+        }[kind]
         prefix = globs.literal_prefix(glob)
         parts = globs.components(glob)
         last = parts[-1] if parts else ""
@@ -209,7 +253,11 @@ class Ground:
 
     def _excepted(self, chosen: PathSet, glob: str) -> bool:
         runs = globs.literal_runs(glob)
-        return any(exception.is_whole("/" + posixpath.basename(runs[-1])) for exception in chosen.exceptions if not exception.anchored) if runs[-1] else False
+        return (
+            any(exception.is_whole("/" + posixpath.basename(runs[-1])) for exception in chosen.exceptions if not exception.anchored)
+            if runs[-1]
+            else False
+        )
 
     def _folders_fit(self, parts: list[str], name: str) -> bool:
         folders = name.split("/")[:-1]

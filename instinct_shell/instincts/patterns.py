@@ -66,7 +66,9 @@ class PathSet:
         self._folders = tuple(f"/{text}/" for text in plain if "/" in text)
         odd = [pattern for pattern in self.patterns if pattern.text not in plain]
         self._ends = tuple(pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 2 and not pattern.pieces[0] and pattern.pieces[1])
-        self._holds = tuple(pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 3 and not pattern.pieces[0] and not pattern.pieces[2])
+        self._holds = tuple(
+            pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 3 and not pattern.pieces[0] and not pattern.pieces[2]
+        )
         simple = {f"*{text}" for text in self._ends} | {f"*{text}*" for text in self._holds}
         self._rest = tuple(pattern for pattern in odd if pattern.text not in simple)
 

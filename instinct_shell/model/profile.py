@@ -43,7 +43,9 @@ class Profile(Value):
     effects: tuple[tuple[EffectKind, Decision], ...] = ()
     default_effect: Decision = Decision.ALLOW
     allow_programs: tuple[str, ...] = ()  # allow-list profiles: program globs ("git status" style prefixes); empty = deny-list profile
-    dynamic: tuple[tuple[str, Decision], ...] = ()  # dynamic kind ("reader" "write" "delete" "command" "interpreter") -> decision at level full
+    dynamic: tuple[
+        tuple[str, Decision], ...
+    ] = ()  # dynamic kind ("reader" "write" "delete" "command" "interpreter") -> decision at level full
     dynamic_partial: tuple[tuple[str, Decision], ...] = ()  # the same at level partial
     writable: tuple[str, ...] = ()
     readable: tuple[str, ...] = ("/",)

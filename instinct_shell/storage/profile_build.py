@@ -60,6 +60,7 @@ def build_profile(
     extends: tuple[str, ...],
 ) -> Profile:
     """The value that everything else works with. The tables were checked when they were read."""
+    decisions: dict[str, Any] = {field: DECISIONS[values[key]] for field, key in _DECISIONS.items()}
     limits = {key.rpartition(".")[2]: value for key, value in values.items() if key.startswith("jail.limits.")}
     return Profile(
         name=name,
@@ -73,7 +74,7 @@ def build_profile(
         caches=caches,
         extends=extends,
         **{field: values[key] for field, key in _FIELDS.items()},
-        **{field: DECISIONS[values[key]] for field, key in _DECISIONS.items()},
+        **decisions,
     )
 
 
@@ -144,7 +145,9 @@ def tables_of(values: Mapping[str, Any], caches: tuple[tuple[str, str], ...], ru
 
     lines, table = [], None
     for path in (path for path in KEYS if path in values):
-        group, _, name = ("", "", path) if "." not in path else ("effects", ".", path[8:]) if path.startswith("effects.") else path.rpartition(".")
+        group, _, name = (
+            ("", "", path) if "." not in path else ("effects", ".", path[8:]) if path.startswith("effects.") else path.rpartition(".")
+        )
         if group != table:
             lines += ["", f"[{group}]"] if group else []
             table = group
@@ -152,9 +155,13 @@ def tables_of(values: Mapping[str, Any], caches: tuple[tuple[str, str], ...], ru
     lines += ["", "[caches]", *(f"{variable} = {quote(folder)}" for variable, folder in caches)]
     for rule in rules:
         lines += ["", "[[rule]]"]
-        for key, value in zip(("id", "decision", "reason", "alternative", "tier", "effects", "programs", "arguments", "paths"), rule, strict=False):
+        for key, value in zip(
+            ("id", "decision", "reason", "alternative", "tier", "effects", "programs", "arguments", "paths"), rule, strict=False
+        ):
             if value:
-                lines.append(f"{key} = " + ("[" + ", ".join(quote(entry) for entry in value) + "]" if isinstance(value, tuple) else quote(value)))
+                lines.append(
+                    f"{key} = " + ("[" + ", ".join(quote(entry) for entry in value) + "]" if isinstance(value, tuple) else quote(value))
+                )
         if rule[9]:
             lines.append(f'costs = "{as_money(rule[9])}"')
     return lines

@@ -17,7 +17,9 @@ import stat
 from ..errors import ProfileError
 from ..model.value import Value
 from .profile_build import build_profile, digest_of
-from .profile_schema import KEYS, MAPS, SHIPPED, check, direction, nearest, tighter
+from .profile_cache import Mark, mark, read_cache, write_cache
+from .profile_layers import changed, flatten, plant, show, strings
+from .profile_schema import KEYS, SHIPPED, direction, nearest, tighter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +33,6 @@ PROJECT_FILE = ".instinct.toml"
 CONFIG_FILE = "config.toml"
 DEFAULT = "dev"
 SIZE_LIMIT = 256 * 1024
-CACHE_FORMAT = 3
 
 
 class Resolved(Value):
@@ -71,7 +72,7 @@ class ProfileStore:
         self.config = os.path.join(home, ".config", "instinct-shell")
         self.shipped = shipped or shipped_directory()
         self._cache = cache
-        self._seen: list[tuple[str, tuple[int, int, int] | None]] = []
+        self._seen: list[tuple[str, Mark | None]] = []
 
     def load(self, name: str, workspace: str, overrides: Mapping[str, str]) -> Profile:
         """The profile for this workspace.
@@ -82,13 +83,22 @@ class ProfileStore:
         project = os.path.join(workspace, PROJECT_FILE) if workspace else ""
         # Without a project file every workspace resolves to the same, and shares one cache entry.
         wanted = (name, workspace if project and os.path.lexists(project) else "", tuple(sorted(overrides.items())))
-        cached = self._read_cache(wanted) if self._cache else None
-        if cached is None:
+        places = (os.path.join(self.shipped, "__pycache__"), os.path.join(self.home, ".local", "state", "instinct-shell"))
+        plain = read_cache(places, wanted) if self._cache else None
+        resolved = Resolved(*plain) if plain is not None else None
+        if resolved is None:
             self._seen = []
-            cached = self._resolve(name, workspace, overrides)
+            resolved = self._resolve(name, workspace, overrides)
             if self._cache:
-                self._write_cache(wanted, cached)
-        return build_profile(cached.name, cached.digest, cached.values, cached.caches, cached.rules, cached.extends)
+                personal = any(then is not None and os.path.dirname(path) != self.shipped for path, then in self._seen)
+                write_cache(
+                    places[personal],
+                    wanted,
+                    tuple(self._seen),
+                    tuple(getattr(resolved, field) for field in resolved._fields),
+                    make=not personal,
+                )
+        return build_profile(resolved.name, resolved.digest, resolved.values, resolved.caches, resolved.rules, resolved.extends)
 
     def effective(self, name: str, workspace: str, overrides: Mapping[str, str]) -> Resolved:
         """What `load` would build the profile from, read anew."""
@@ -189,8 +199,8 @@ class ProfileStore:
                     hint='start with extends = "dev"',
                 )
             start = self._from_shipped(parent)
-        values, caches, rules = _flatten(table, source)
-        merged = {**start.values, **{path: _changed(path, start.values.get(path, ()), value, source) for path, value in values.items()}}
+        values, caches, rules = flatten(table, source)
+        merged = {**start.values, **{path: changed(path, start.values.get(path, ()), value, source) for path, value in values.items()}}
         missing = [path for path in KEYS if path not in merged and not path.startswith("effects.")]
         if missing:
             raise ProfileError(f"{source}: {missing[0]}: missing", hint="every key stands in base.toml")
@@ -218,7 +228,7 @@ class ProfileStore:
         return self._tighten(current, table, source)
 
     def _tighten(self, current: Resolved, table: Table, source: str) -> Resolved:
-        values, caches, rules = _flatten(table, source)
+        values, caches, rules = flatten(table, source)
         if caches:
             raise ProfileError(f"{source}: caches: may not be set here", hint=f"set it in a profile in {self.config}")
         merged = dict(current.values)
@@ -226,12 +236,12 @@ class ProfileStore:
             if KEYS[path].order == "free":
                 continue
             before = current.values.get(path, current.values["effects.default"] if path.startswith("effects.") else ())
-            after = _changed(path, before, value, source)
+            after = changed(path, before, value, source)
             if KEYS[path].order == "grows" and isinstance(value, tuple):
-                after = tuple(dict.fromkeys((*_strings(before), *value)))
+                after = tuple(dict.fromkeys((*strings(before), *value)))
             if not tighter(path, before, after):
                 raise ProfileError(
-                    f"{source}: {path}: `{_show(value)}` would loosen `{_show(before)}` of profile `{current.name}` ({direction(path)})",
+                    f"{source}: {path}: `{show(value)}` would loosen `{show(before)}` of profile `{current.name}` ({direction(path)})",
                     hint=f"remove the key, or change the person's own profile in {self.config}",
                 )
             merged[path] = after
@@ -254,7 +264,7 @@ class ProfileStore:
                 value = tomllib.loads(f"v = {text}")["v"]
             except tomllib.TOMLDecodeError:
                 value = text
-            _plant(table, path, value)
+            plant(table, path, value)
         return table
 
     # ------------------------------------------------------------------------------------------------------------- files
@@ -280,57 +290,13 @@ class ProfileStore:
                 data = stream.read(SIZE_LIMIT + 1)
         finally:
             os.close(handle)
-        self._seen.append((path, _mark(found)))
+        self._seen.append((path, mark(found)))
         import tomllib
 
         try:
             return tomllib.loads(data.decode("utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ProfileError(f"`{path}` is not valid TOML: {str(error)[:200]}", hint="mend the line it names") from error
-
-    # ------------------------------------------------------------------------------------------------------------- cache
-
-    def _read_cache(self, wanted: tuple[object, ...]) -> Resolved | None:
-        from .profile_build import stamp
-
-        for folder in (os.path.join(self.shipped, "__pycache__"), os.path.join(self.home, ".local", "state", "instinct-shell")):
-            data = _trusted_bytes(os.path.join(folder, _cache_name(wanted)))
-            if data is None:
-                continue
-            import marshal
-
-            try:
-                form, mark, key, seen, plain = marshal.loads(data)
-            except (ValueError, EOFError, TypeError):
-                continue  # torn or of another version: the files are read instead
-            if (form, mark, key) == (CACHE_FORMAT, stamp(), wanted) and all(_current_mark(path) == then for path, then in seen):
-                return Resolved(*plain)
-        return None
-
-    def _write_cache(self, wanted: tuple[object, ...], resolved: Resolved) -> None:
-        """Keep the result; a cache that cannot be written is only slower."""
-        import sys
-
-        from .profile_build import stamp
-
-        personal = any(mark is not None and os.path.dirname(path) != self.shipped for path, mark in self._seen)
-        folder = os.path.join(self.home, ".local", "state", "instinct-shell") if personal else os.path.join(self.shipped, "__pycache__")
-        if sys.dont_write_bytecode:
-            return
-        import marshal
-
-        plain = (resolved.name, resolved.values, resolved.caches, resolved.rules, resolved.extends, resolved.digest)
-        target = os.path.join(folder, _cache_name(wanted))
-        spare = f"{target}.{os.getpid()}"
-        try:
-            if not personal:
-                os.makedirs(folder, exist_ok=True)
-            handle = os.open(spare, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600 if personal else 0o644)
-            with os.fdopen(handle, "wb") as stream:
-                stream.write(marshal.dumps((CACHE_FORMAT, stamp(), wanted, tuple(self._seen), plain)))
-            os.replace(spare, target)
-        except OSError:
-            return
 
 
 def loosening(before: Resolved, after: Resolved) -> str | None:
@@ -347,132 +313,3 @@ def loosening(before: Resolved, after: Resolved) -> str | None:
         if rule[1] != "allow" and rule[0] not in kept:
             return f"rule `{rule[0]}`"
     return next((f"rule `{rule[0]}`" for rule in after.rules if rule[1] == "allow" and rule not in before.rules), None)
-
-
-def _flatten(table: Table, source: str) -> tuple[dict[str, object], tuple[tuple[str, str], ...], tuple[tuple[object, ...], ...]]:
-    """Dotted keys with checked values, the caches, and the rules. `{add, remove}` tables of list keys are kept as dicts."""
-    from .profile_build import read_rules
-
-    values: dict[str, object] = {}
-    caches: tuple[tuple[str, str], ...] = ()
-    rules: tuple[tuple[object, ...], ...] = ()
-
-    def walk(node: Table, prefix: str) -> None:
-        for name, value in node.items():
-            path = f"{prefix}{name}"
-            if path in KEYS:
-                values[path] = (
-                    _edit(path, value, source) if isinstance(value, dict) and KEYS[path].kind == "list" else check(path, value, source)
-                )
-            elif isinstance(value, dict) and any(known.startswith(path + ".") for known in KEYS):
-                walk(value, path + ".")
-            else:
-                raise ProfileError(
-                    f"{source}: {path}: unknown key{nearest(path, _NAMES)}",
-                    hint="instinct profile show lists all keys",
-                )
-
-    for name, value in table.items():
-        if name == "extends":
-            continue
-        if name == "rule":
-            rules = read_rules(value, source)
-        elif name == "caches":
-            if not isinstance(value, dict) or not all(
-                isinstance(v, str) and v and "/" not in v and not v.startswith(".") for v in value.values()
-            ):
-                raise ProfileError(f"{source}: caches: must map variables to plain folder names", hint='write PIP_CACHE_DIR = "pip"')
-            caches = tuple((str(k), str(v)) for k, v in value.items())
-        else:
-            walk({name: value}, "")
-    return values, caches, rules
-
-
-_NAMES = (*KEYS, *MAPS, "extends", "rule", *dict.fromkeys(path.rpartition(".")[0] for path in KEYS if "." in path))
-
-
-def _edit(path: str, value: Table, source: str) -> dict[str, tuple[str, ...]]:
-    for name in value:
-        if name not in ("add", "remove"):
-            raise ProfileError(
-                f"{source}: {path}.{name}: unknown key{nearest(name, ('add', 'remove'))}",
-                hint="a list is changed by { add = [...], remove = [...] }",
-            )
-    return {name: _strings(check(path, entries, source)) for name, entries in value.items()}
-
-
-def _changed(path: str, before: object, value: object, source: str) -> object:
-    """The new value of a key: replaced, or the inherited list with entries added and removed."""
-    if not isinstance(value, dict):
-        return value
-    entries = _strings(before)
-    gone = value.get("remove", ())
-    for entry in gone:
-        if entry not in entries:
-            raise ProfileError(
-                f"{source}: {path}.remove: `{entry}` is not in the inherited list{nearest(entry, entries)}", hint="remove the entry"
-            )
-    return tuple(dict.fromkeys([entry for entry in entries if entry not in gone] + list(value.get("add", ()))))
-
-
-def _strings(value: object) -> tuple[str, ...]:
-    return value if isinstance(value, tuple) else ()
-
-
-def _show(value: object) -> str:
-    text = str(list(value)) if isinstance(value, tuple) else str(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def _plant(table: Table, path: str, value: object) -> None:
-    head, _, rest = path.partition(".")
-    if not rest or head in ("effects",):
-        inner = table.setdefault(head, {}) if rest else table
-        assert isinstance(inner, dict)
-        inner[rest or head] = value
-        return
-    inner = table.setdefault(head, {})
-    assert isinstance(inner, dict)
-    _plant(inner, rest, value)
-
-
-def _mark(found: os.stat_result) -> tuple[int, int, int]:
-    return (found.st_mtime_ns, found.st_size, found.st_ino)
-
-
-def _current_mark(path: str) -> tuple[int, int, int] | None:
-    try:
-        return _mark(os.stat(path))
-    except OSError:
-        return None
-
-
-def _cache_name(wanted: tuple[object, ...]) -> str:
-    import binascii
-
-    return f"resolved-{binascii.crc32(repr(wanted).encode('utf-8', 'surrogateescape')):08x}.marshal"
-
-
-def _trusted_bytes(path: str) -> bytes | None:
-    """The file's bytes when it is a regular file that only its owner (us or root) can write; else None."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(handle)
-        if (
-            not stat.S_ISREG(found.st_mode)
-            or found.st_mode & 0o022
-            or found.st_uid not in (0, os.getuid(), _owner(os.path.dirname(__file__)))
-        ):
-            return None
-        return os.read(handle, 2 * SIZE_LIMIT)
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
-
-
-def _owner(path: str) -> int:
-    return os.stat(path).st_uid

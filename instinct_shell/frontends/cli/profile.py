@@ -51,7 +51,9 @@ def diff(before: str, after: str, as_json: bool) -> None:
         if old != new:
             changes.append((path, old, new, "tightens" if tighter(path, old, new) else "loosens"))
     if as_json:
-        click.echo(json.dumps([{"key": path, "before": old, "after": new, "change": word} for path, old, new, word in changes], ensure_ascii=False))
+        click.echo(
+            json.dumps([{"key": path, "before": old, "after": new, "change": word} for path, old, new, word in changes], ensure_ascii=False)
+        )
         return
     for path, old, new, word in changes:
         if KEYS[path].kind == "money" and isinstance(old, int) and isinstance(new, int):
@@ -80,7 +82,9 @@ def validate(names: tuple[str, ...], as_json: bool) -> None:
 
 
 def _named_or_file(store: ProfileStore, name: str) -> Resolved:
-    return store.resolve_file(os.path.abspath(name)) if "/" in name or name.endswith(".toml") or name == PROJECT_FILE else store.resolve(name)
+    return (
+        store.resolve_file(os.path.abspath(name)) if "/" in name or name.endswith(".toml") or name == PROJECT_FILE else store.resolve(name)
+    )
 
 
 def _requests() -> dict[str, str]:
@@ -90,7 +94,14 @@ def _requests() -> dict[str, str]:
 
 def _as_data(resolved: Resolved) -> dict[str, object]:
     values = {path: {"value": value, "tightens": direction(path)} for path, value in resolved.values.items()}
-    return {"name": resolved.name, "digest": resolved.digest, "extends": resolved.extends, "values": values, "caches": dict(resolved.caches), "rules": resolved.rules}
+    return {
+        "name": resolved.name,
+        "digest": resolved.digest,
+        "extends": resolved.extends,
+        "values": values,
+        "caches": dict(resolved.caches),
+        "rules": resolved.rules,
+    }
 
 
 def _change(old: object, new: object) -> str:

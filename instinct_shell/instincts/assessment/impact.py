@@ -62,11 +62,23 @@ class Impact(BuiltIn):
                 branch = str(facts.answer(QuestionKind.GIT_STATE, situation.workspace).get("branch", ""))
                 if branch and any_matches(profile.protected_refs, branch):
                     found.append(
-                        self.finding(Decision.DENY, f"force-pushes the current branch {shown(branch)}, which is protected", "push without force, or with `git push --force-with-lease`", effect=effect)
+                        self.finding(
+                            Decision.DENY,
+                            f"force-pushes the current branch {shown(branch)}, which is protected",
+                            "push without force, or with `git push --force-with-lease`",
+                            effect=effect,
+                        )
                     )
             elif effect.kind is EffectKind.GIT_DISCARD and effect.has("named") and path:
                 if facts.answer(QuestionKind.RESOLVE, path).get("type") == "dir":
-                    found.append(self.finding(Decision.ASK, f"discards uncommitted work in the whole folder {ground.shown(path)}", "see what would be lost: `git diff`, or keep it: `git stash push -u`", effect=effect))
+                    found.append(
+                        self.finding(
+                            Decision.ASK,
+                            f"discards uncommitted work in the whole folder {ground.shown(path)}",
+                            "see what would be lost: `git diff`, or keep it: `git stash push -u`",
+                            effect=effect,
+                        )
+                    )
             elif _counted(effect, path, ground):
                 finding = self._tree(effect, path, ground, facts)
                 if finding is not None:
@@ -85,7 +97,13 @@ class Impact(BuiltIn):
 
 
 def _counted(effect: Effect, path: str, ground: Ground) -> bool:
-    return effect.kind is EffectKind.FILE_DELETE and bool(path) and ground.in_workspace(path) and not ground.rebuildable(path) and (effect.has("recursive") or effect.has("sweep"))
+    return (
+        effect.kind is EffectKind.FILE_DELETE
+        and bool(path)
+        and ground.in_workspace(path)
+        and not ground.rebuildable(path)
+        and (effect.has("recursive") or effect.has("sweep"))
+    )
 
 
 def _count(value: object) -> int:

@@ -70,7 +70,11 @@ def _package(effect: Effect, intent: Intent, profile: Profile, facts: Facts) -> 
     if source in _FOREIGN:
         return profile.package_foreign, f"installs {words} from {_FOREIGN[source]}, unpinned and unknown", what
     if effect.has("index"):
-        return profile.package_foreign, f"installs {words} from another index ({shown(effect.get('index'))})", "use the index that this machine is configured for"
+        return (
+            profile.package_foreign,
+            f"installs {words} from another index ({shown(effect.get('index'))})",
+            "use the index that this machine is configured for",
+        )
     if effect.has("global"):
         return profile.package_global, f"installs {words} for the whole machine, outside the project", "install it in the project"
     if not _by_name(effect):
@@ -80,5 +84,9 @@ def _package(effect: Effect, intent: Intent, profile: Profile, facts: Facts) -> 
         return Decision.ALLOW, "", ""
     near = answer.get("near")
     if near:
-        return profile.package_lookalike, f"installs {words}, one letter from the well-known {shown(str(near))}", f"check the name; {near} is the well-known one"
+        return (
+            profile.package_lookalike,
+            f"installs {words}, one letter from the well-known {shown(str(near))}",
+            f"check the name; {near} is the well-known one",
+        )
     return profile.package_unknown, f"installs {words}, which is neither well known nor in the project's manifest", what

@@ -21,7 +21,7 @@ from ...model.fact import Answer, Question, QuestionKind
 from ...model.intent import IntentType
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import CHANGES, LOSSES, READS, Ground, ground_of, is_pattern, path_of
+from ..ground import CHANGES, LOSSES, READS, TMP, Ground, ground_of, is_pattern, path_of
 from ..patterns import PathSet
 
 TYPE_CHECKING = False
@@ -59,7 +59,13 @@ class ScopeValidation(BuiltIn):
         for effect in effects:
             if effect.kind not in CHANGES and effect.kind not in READS:
                 continue
-            said = _scope_paths(intent, effect, ground) or _created_outside(effect, ground) or _resolved(effect, ground, facts) or _matched(effect, ground, facts) or _below(effect, ground, facts)
+            said = (
+                _scope_paths(intent, effect, ground)
+                or _created_outside(effect, ground)
+                or _resolved(effect, ground, facts)
+                or _matched(effect, ground, facts)
+                or _below(effect, ground, facts)
+            )
             if said is not None:
                 found.append(self.finding(*said, effect=effect))
         return tuple(found)
@@ -106,7 +112,7 @@ def path_allowed(allowed: tuple[str, ...], path: str, ground: Ground) -> bool:
 
             if any(re.match(entry[3:], each) for each in spellings):
                 return True
-        elif PathSet((entry.replace("{workspace}", ground.workspace).replace("{tmp}", "/tmp"),)).find(*spellings, "/" + spellings[1]):
+        elif PathSet((entry.replace("{workspace}", ground.workspace).replace("{tmp}", TMP),)).find(*spellings, "/" + spellings[1]):
             return True
     return False
 
@@ -188,7 +194,9 @@ def _matched(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     answer = facts.answer(QuestionKind.GLOB, effect.target.text)
     paths = answer.get("paths") if answer.known else None
     for path in paths if isinstance(paths, list | tuple) else ():
-        said = _by_another_name(effect.replace(target=effect.target.replace(kind=TargetKind.PATH, text=str(path))), effect.target.text, str(path), ground)
+        said = _by_another_name(
+            effect.replace(target=effect.target.replace(kind=TargetKind.PATH, text=str(path))), effect.target.text, str(path), ground
+        )
         if said is not None:
             return said
     return None
@@ -205,6 +213,10 @@ def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     names = ", ".join(ground.shown(str(each)) for each in held[:3])
     where = "the workspace" if path == ground.workspace else ground.shown(path)
     if effect.kind is EffectKind.FILE_READ:
-        return Decision.DENY, f"copies {where}, which holds protected files ({names})", "copy what git tracks: `git archive --output=build/source.tar HEAD`"
+        return (
+            Decision.DENY,
+            f"copies {where}, which holds protected files ({names})",
+            "copy what git tracks: `git archive --output=build/source.tar HEAD`",
+        )
     verb = "deletes" if effect.kind is EffectKind.FILE_DELETE else "moves"
     return Decision.ASK, f"{verb} {where}, which holds protected files ({names})", f"look first: `ls -A {ground.argument(path)}`"

@@ -34,7 +34,11 @@ class ShellSyntax(BuiltIn):
     def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
         """bash is asked only when something could not be read: a process for each command would cost more than all judging."""
         unread = any(effect.kind is EffectKind.CODE_OPAQUE and effect.get("source") != "network" for effect in effects)
-        return (Question(QuestionKind.SYNTAX, intent.content),) if intent.type is IntentType.SHELL_COMMAND and unread and intent.content.strip() else ()
+        return (
+            (Question(QuestionKind.SYNTAX, intent.content),)
+            if intent.type is IntentType.SHELL_COMMAND and unread and intent.content.strip()
+            else ()
+        )
 
     def judge(
         self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
@@ -43,4 +47,8 @@ class ShellSyntax(BuiltIn):
         if not answer.known or answer.get("ok"):
             return ()
         message = str(answer.get("message") or "syntax error").strip().splitlines()
-        return (self.finding(Decision.DENY, f"bash cannot read this: {shown(message[0])}", "mend the quoting or split it into several commands"),)
+        return (
+            self.finding(
+                Decision.DENY, f"bash cannot read this: {shown(message[0])}", "mend the quoting or split it into several commands"
+            ),
+        )

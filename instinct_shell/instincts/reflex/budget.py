@@ -38,7 +38,11 @@ class BudgetCeiling(BuiltIn):
     def judge(
         self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
     ) -> tuple[Finding, ...]:
-        found = [finding for effect in effects if effect.kind is EffectKind.SPEND_COMMIT and (finding := self._commitment(effect, profile)) is not None]
+        found = [
+            finding
+            for effect in effects
+            if effect.kind is EffectKind.SPEND_COMMIT and (finding := self._commitment(effect, profile)) is not None
+        ]
         calls = [effect for effect in effects if effect.kind is EffectKind.API_CALL]
         finding = self._calls(intent, calls, profile, situation) if calls or intent.type is IntentType.API_CALL else None
         return (*found, finding) if finding is not None else tuple(found)
@@ -54,8 +58,14 @@ class BudgetCeiling(BuiltIn):
         if amount > ceiling:
             hint = ""
             if amount >= 1_000 * MICROS and amount % MICROS == 0 and amount // MICROS <= 1_000 * max(ceiling, MICROS):
-                hint = f"; written in micros, {amount} is {money(amount)}" if amount < MICROS * MICROS else f"; a million times {money(amount // MICROS)}: was it meant in micros already?"
-            return self.finding(Decision.DENY, f"commits {money(amount)} on {name}, over the ceiling of {money(ceiling)}{hint}", instead, effect=effect)
+                hint = (
+                    f"; written in micros, {amount} is {money(amount)}"
+                    if amount < MICROS * MICROS
+                    else f"; a million times {money(amount // MICROS)}: was it meant in micros already?"
+                )
+            return self.finding(
+                Decision.DENY, f"commits {money(amount)} on {name}, over the ceiling of {money(ceiling)}{hint}", instead, effect=effect
+            )
         decision = profile.effect_decision(EffectKind.SPEND_COMMIT)
         return None if decision is Decision.ALLOW else self.finding(decision, f"commits {money(amount)} on {name}", instead, effect=effect)
 
@@ -77,7 +87,13 @@ class BudgetCeiling(BuiltIn):
         if given is not None:
             estimate = dollars(given)
             if estimate is None:
-                return self.finding(Decision.DENY, f"estimatedCost {shown(str(given))} is not an amount of money", "give it in dollars, such as 0.25", effect=effect, span=span)
+                return self.finding(
+                    Decision.DENY,
+                    f"estimatedCost {shown(str(given))} is not an amount of money",
+                    "give it in dollars, such as 0.25",
+                    effect=effect,
+                    span=span,
+                )
             amount = max(amount, estimate)
             unknown = None
         for scope, spent, ceiling in _accounts(intent, profile, situation):
@@ -85,9 +101,16 @@ class BudgetCeiling(BuiltIn):
                 reason = f"would exceed the {scope} budget ({money(spent)} + {money(amount)} > {money(ceiling)})"
                 return self.finding(Decision.DENY, reason, instead, effect=effect, span=span)
             if ceiling and spent >= ceiling and (calls or amount):
-                return self.finding(Decision.DENY, f"the {scope} budget is used up ({money(spent)} of {money(ceiling)})", instead, effect=effect, span=span)
+                return self.finding(
+                    Decision.DENY, f"the {scope} budget is used up ({money(spent)} of {money(ceiling)})", instead, effect=effect, span=span
+                )
         if unknown is not None:
-            return self.finding(Decision.ASK, f"makes a paid call of unknown price ({shown(unknown.target.text or unknown.get('provider') or unknown.program)})", instead, effect=unknown)
+            return self.finding(
+                Decision.ASK,
+                f"makes a paid call of unknown price ({shown(unknown.target.text or unknown.get('provider') or unknown.program)})",
+                instead,
+                effect=unknown,
+            )
         return None
 
 

@@ -44,7 +44,9 @@ class CommandAllowed(BuiltIn):
             if not any(_fits(entry.split(), name, words) for entry in profile.allow_programs):
                 said = " ".join([name, *words[:1]])
                 reason = f"{shown(said)} is not on this profile's list of programs"
-                found[name] = self.finding(Decision.DENY, reason, "use a program that only shows, such as `git status` or `ls -la`", effect=effect)
+                found[name] = self.finding(
+                    Decision.DENY, reason, "use a program that only shows, such as `git status` or `ls -la`", effect=effect
+                )
         return tuple(found.values())
 
 

@@ -18,10 +18,9 @@ a wrapper, an interpreter, a script written in the same line, an unset variable 
 
 from __future__ import annotations
 
-from ...model.effect import EffectKind
 from ...model.verdict import Tier
 from ..base import BuiltIn
-from ..ground import ground_of
+from ..ground import CHANGES, ground_of
 from .destructive_files import judge_file
 from .destructive_git import judge_git
 from .destructive_systems import judge_system
@@ -35,12 +34,6 @@ if TYPE_CHECKING:
     from ...model.situation import Situation
     from ...model.verdict import Finding
 
-_FILES = frozenset(
-    (
-        EffectKind.FILE_WRITE, EffectKind.FILE_APPEND, EffectKind.FILE_DELETE, EffectKind.FILE_MOVE, EffectKind.FILE_METADATA, EffectKind.FILE_LINK, EffectKind.FILE_CREATE,
-    )
-)  # fmt: skip
-
 
 class DestructiveOperation(BuiltIn):
     id = "destructive-operation"
@@ -51,7 +44,7 @@ class DestructiveOperation(BuiltIn):
     ) -> tuple[Finding, ...]:
         found: list[Finding] = []
         for number, effect in enumerate(effects):
-            if effect.kind in _FILES:
+            if effect.kind in CHANGES:
                 said = judge_file(effect, effects[:number], ground_of(intent, profile, situation), situation.jail_level)
             elif effect.kind.startswith("git."):
                 said = judge_git(effect, ground_of(intent, profile, situation))

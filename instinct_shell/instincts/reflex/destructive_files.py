@@ -38,13 +38,13 @@ def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail
         return _pattern(effect, ground)
     path = path_of(effect)
     if not path or effect.kind is EffectKind.FILE_CREATE:
-        return _created(effect, path, ground) if path else None
+        return _created(path, ground) if path else None
     if effect.kind in LOSSES:
         return _loss(effect, path, earlier, ground)
     return _change(effect, path, ground)
 
 
-def _created(effect: Effect, path: str, ground: Ground) -> Said | None:
+def _created(path: str, ground: Ground) -> Said | None:
     """Creating destroys nothing, but nothing belongs into a device, `/proc`, `/sys` or the repository's own store."""
     if ground.is_sink(path) or not path.startswith(("/dev/", "/proc/", "/sys/")) or ground.in_scope(path):
         return None
@@ -69,21 +69,41 @@ def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground
         why = f"; `${unset}` is not set, which leaves this path" if unset else ""
         return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}{why}", _INSIDE
     if ground.is_repository(path):
-        return Decision.DENY, f"{verb} the repository's own data ({ground.shown(path)})", "undo with git itself, such as `git status` and `git stash push`"
+        return (
+            Decision.DENY,
+            f"{verb} the repository's own data ({ground.shown(path)})",
+            "undo with git itself, such as `git status` and `git stash push`",
+        )
     if path in ground.scratch and not ground.in_workspace(path):
-        return Decision.ASK, f"{verb} everything in {shown(path)}, where other programs keep files too", "name one folder of your own, such as `rm -rf /tmp/app-test`"
+        return (
+            Decision.ASK,
+            f"{verb} everything in {shown(path)}, where other programs keep files too",
+            "name one folder of your own, such as `rm -rf /tmp/app-test`",
+        )
     if not ground.in_workspace(path):
         return None
     if effect.has("shred") or effect.program == "shred":
         if ground.sole_copy(path):
-            return Decision.DENY, f"shreds {ground.shown(path)}, which usually exists once", f"keep a copy: `cp {ground.argument(path)} build/`"
+            return (
+                Decision.DENY,
+                f"shreds {ground.shown(path)}, which usually exists once",
+                f"keep a copy: `cp {ground.argument(path)} build/`",
+            )
         return None
     if effect.kind is EffectKind.FILE_DELETE:
         if ground.sole_copy(path) and not effect.has("created"):
-            return Decision.ASK, f"deletes {ground.shown(path)}, which usually exists once", f"move it aside: `mv {ground.argument(path)} build/`"
+            return (
+                Decision.ASK,
+                f"deletes {ground.shown(path)}, which usually exists once",
+                f"move it aside: `mv {ground.argument(path)} build/`",
+            )
         moved = _moved_into(path, earlier, ground)
         if moved:
-            return Decision.ASK, f"deletes {ground.shown(path)} after {moved} was moved into it", f"look first: `ls -A {ground.argument(path)}`"
+            return (
+                Decision.ASK,
+                f"deletes {ground.shown(path)} after {moved} was moved into it",
+                f"look first: `ls -A {ground.argument(path)}`",
+            )
     return None
 
 
@@ -115,7 +135,11 @@ def _pattern(effect: Effect, ground: Ground) -> Said | None:
             if effect.kind is EffectKind.FILE_DELETE or folder != ground.workspace:
                 return Decision.DENY, f"{verb} everything in {ground.covers_scope(folder)} ({shown(glob)})", _INSIDE
         if folder and folder in ground.scratch:
-            return Decision.ASK, f"{verb} everything in {shown(folder)}, where other programs keep files too", "name one folder of your own, such as `rm -rf /tmp/app-test`"
+            return (
+                Decision.ASK,
+                f"{verb} everything in {shown(folder)}, where other programs keep files too",
+                "name one folder of your own, such as `rm -rf /tmp/app-test`",
+            )
     if not ground.in_scope(stem) and not (ground.in_scope(stem + "/x") and stem != "/"):
         if effect.kind is EffectKind.FILE_CREATE:
             return None
@@ -125,7 +149,11 @@ def _pattern(effect: Effect, ground: Ground) -> Said | None:
     if effect.kind is EffectKind.FILE_DELETE and ground.in_workspace(stem) and not ground.rebuildable(stem + "/x"):
         sole = next((pattern for pattern in ground.profile.sole_copies if _same_end(glob, pattern)), "")
         if sole:
-            return Decision.ASK, f"deletes {ground.shown(glob)}, data that usually exists once", "look first with `ls -la`, and move it into build"
+            return (
+                Decision.ASK,
+                f"deletes {ground.shown(glob)}, data that usually exists once",
+                "look first with `ls -la`, and move it into build",
+            )
     return None
 
 
@@ -164,14 +192,22 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
             return None
         if effect.kind is EffectKind.FILE_CREATE and ground.place(folder) == "outside the workspace":
             return None
-        return Decision.DENY, f"{verb} a path that begins with {shown(prefix)}, {ground.place(folder)}", _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE
+        return (
+            Decision.DENY,
+            f"{verb} a path that begins with {shown(prefix)}, {ground.place(folder)}",
+            _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE,
+        )
     if effect.kind in LOSSES:
         below = ground.in_scope(folder) and folder not in ground.writable
         named = folder in ground.writable and len(prefix) > len(folder) + 1
         if below or named:
             return None
         if prefix and folder not in ground.writable:
-            return Decision.DENY, f"{verb} whatever follows {shown(prefix)}, which may be {ground.covers_scope(folder) or ground.place(folder)}", _INSIDE
+            return (
+                Decision.DENY,
+                f"{verb} whatever follows {shown(prefix)}, which may be {ground.covers_scope(folder) or ground.place(folder)}",
+                _INSIDE,
+            )
         decision = ground.profile.dynamic_decision("delete", jail_level)
     elif prefix and ground.in_scope(folder):
         return None

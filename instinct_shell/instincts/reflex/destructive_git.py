@@ -27,7 +27,11 @@ def judge_git(effect: Effect, ground: Ground) -> Said | None:
         case EffectKind.GIT_REWRITE:
             decision = ground.profile.effect_decision(EffectKind.GIT_REWRITE)
             how = effect.get("how") or "history rewrite"
-            return decision, f"rewrites history for good ({shown(how)})", "make a new commit that takes it back: `git revert --no-edit HEAD`"
+            return (
+                decision,
+                f"rewrites history for good ({shown(how)})",
+                "make a new commit that takes it back: `git revert --no-edit HEAD`",
+            )
         case _:
             return None
 
@@ -46,7 +50,11 @@ def _discard(effect: Effect, ground: Ground) -> Said | None:
             return Decision.DENY, f"deletes {what} unseen", "see what would go: `git clean -nd`"
         return Decision.DENY, "discards uncommitted work of the whole tree", _STASH
     if effect.has("folder"):
-        return Decision.ASK, f"discards uncommitted work in the whole folder {ground.shown(effect.target.text)}", "see what would be lost: `git diff`, or " + _STASH
+        return (
+            Decision.ASK,
+            f"discards uncommitted work in the whole folder {ground.shown(effect.target.text)}",
+            "see what would be lost: `git diff`, or " + _STASH,
+        )
     decision = ground.profile.effect_decision(EffectKind.GIT_DISCARD)
     if decision is Decision.ALLOW:
         return None

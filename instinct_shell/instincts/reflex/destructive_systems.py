@@ -22,13 +22,37 @@ _KINDS: dict[EffectKind, tuple[str, str]] = {
     EffectKind.SYSTEM_FIREWALL: ("changes the firewall:", "leave that to a person"),
 }
 _INSTEAD = {
-    "terraform": "`terraform plan -destroy`", "tofu": "`tofu plan -destroy`", "pulumi": "`pulumi preview`", "kubectl": "`kubectl get all`", "helm": "`helm list`", "docker": "`docker ps -a`", "aws": "`aws sts get-caller-identity`",
-    "gh": "`gh repo view`", "restic": "`restic snapshots`",
-}  # fmt: skip
+    "terraform": "`terraform plan -destroy`",
+    "tofu": "`tofu plan -destroy`",
+    "pulumi": "`pulumi preview`",
+    "kubectl": "`kubectl get all`",
+    "helm": "`helm list`",
+    "docker": "`docker ps -a`",
+    "aws": "`aws sts get-caller-identity`",
+    "gh": "`gh repo view`",
+    "restic": "`restic snapshots`",
+}
 # What takes a service away, against what only starts it again.
-_STOPPING = frozenset(("stop", "disable", "mask", "kill", "isolate", "halt", "poweroff", "reboot", "emergency", "rescue", "remove", "unload", "bootout", "delete"))
+_STOPPING = frozenset(
+    (
+        "stop",
+        "disable",
+        "mask",
+        "kill",
+        "isolate",
+        "halt",
+        "poweroff",
+        "reboot",
+        "emergency",
+        "rescue",
+        "remove",
+        "unload",
+        "bootout",
+        "delete",
+    )
+)
 _REMOVING = frozenset(("remove", "clear", "delete", "r"))
-_THROWAWAY = (":memory:", "/tmp/", "/dev/shm/")
+THROWAWAY = (":memory:", "/tmp/", "/dev/shm/")  # noqa: S108  # databases in memory or scratch
 
 
 def judge_system(effect: Effect, profile: Profile) -> Said | None:
@@ -41,7 +65,11 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
     known = _KINDS.get(kind)
     if known is None:
         return None
-    if kind in (EffectKind.DB_DROP, EffectKind.DB_DELETE_UNSCOPED) and effect.get("engine") == "sqlite" and effect.get("database").startswith(_THROWAWAY):
+    if (
+        kind in (EffectKind.DB_DROP, EffectKind.DB_DELETE_UNSCOPED)
+        and effect.get("engine") == "sqlite"
+        and effect.get("database").startswith(THROWAWAY)
+    ):
         return None
     decision = profile.effect_decision(kind)
     if decision is Decision.ALLOW:
@@ -51,10 +79,24 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
     if kind is EffectKind.INFRA_DESTROY and tool in _INSTEAD:
         instead = f"show what is there: {_INSTEAD[tool]}"
     statement = effect.get("statement")
-    detail = f" ({shown(statement)})" if statement else f" ({shown(effect.get('action'))})" if effect.has("action") and effect.get("action") not in _name(effect) else ""
+    detail = (
+        f" ({shown(statement)})"
+        if statement
+        else f" ({shown(effect.get('action'))})"
+        if effect.has("action") and effect.get("action") not in _name(effect)
+        else ""
+    )
     return decision, f"{words} {_name(effect)}{detail}", instead
 
 
 def _name(effect: Effect) -> str:
-    name = effect.target.text or effect.get("object") or effect.get("resource") or effect.get("database") or effect.get("action") or effect.get("tool") or effect.program
+    name = (
+        effect.target.text
+        or effect.get("object")
+        or effect.get("resource")
+        or effect.get("database")
+        or effect.get("action")
+        or effect.get("tool")
+        or effect.program
+    )
     return shown(name) if name else "something"

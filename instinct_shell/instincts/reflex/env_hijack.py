@@ -28,12 +28,87 @@ if TYPE_CHECKING:
     from ...model.situation import Situation
     from ...model.verdict import Finding
 
-_ALWAYS = ("LD_PRELOAD", "LD_AUDIT", "LD_DEBUG_OUTPUT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS", "BASHOPTS", "BASH_XTRACEFD", "DYLD_INSERT_LIBRARIES", "GLIBC_TUNABLES", "GCONV_PATH", "PERL5DB", "PYTHONBREAKPOINT")
+_ALWAYS = (
+    "LD_PRELOAD",
+    "LD_AUDIT",
+    "LD_DEBUG_OUTPUT",
+    "BASH_ENV",
+    "ENV",
+    "PROMPT_COMMAND",
+    "PS4",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "BASH_XTRACEFD",
+    "DYLD_INSERT_LIBRARIES",
+    "GLIBC_TUNABLES",
+    "GCONV_PATH",
+    "PERL5DB",
+    "PYTHONBREAKPOINT",
+)
 # Programs that only show or accept: naming one of them is no hijack.
-HARMLESS_COMMANDS = frozenset(("", "true", ":", "cat", "less", "more", "most", "head", "vi", "vim", "nvim", "nano", "emacs", "code", "false", "bat", "delta", "less -FRX", "less -R", "code --wait", "vim -u NONE", "/bin/true", "/bin/cat", "/usr/bin/less", "ssh", "/usr/bin/ssh", "xdg-open", "firefox", "0", "never"))
-_HARMLESS_NODE = ("--max-old-space-size", "--max_old_space_size", "--no-warnings", "--trace-warnings", "--enable-source-maps", "--unhandled-rejections", "--experimental-vm-modules", "--openssl-legacy-provider", "--inspect", "--no-deprecation", "--trace-deprecation", "--stack-trace-limit", "--expose-gc", "--experimental-strip-types", "--test")
+HARMLESS_COMMANDS = frozenset(
+    (
+        "",
+        "true",
+        ":",
+        "cat",
+        "less",
+        "more",
+        "most",
+        "head",
+        "vi",
+        "vim",
+        "nvim",
+        "nano",
+        "emacs",
+        "code",
+        "false",
+        "bat",
+        "delta",
+        "less -FRX",
+        "less -R",
+        "code --wait",
+        "vim -u NONE",
+        "/bin/true",
+        "/bin/cat",
+        "/usr/bin/less",
+        "ssh",
+        "/usr/bin/ssh",
+        "xdg-open",
+        "firefox",
+        "0",
+        "never",
+    )
+)
+_HARMLESS_NODE = (
+    "--max-old-space-size",
+    "--max_old_space_size",
+    "--no-warnings",
+    "--trace-warnings",
+    "--enable-source-maps",
+    "--unhandled-rejections",
+    "--experimental-vm-modules",
+    "--openssl-legacy-provider",
+    "--inspect",
+    "--no-deprecation",
+    "--trace-deprecation",
+    "--stack-trace-limit",
+    "--expose-gc",
+    "--experimental-strip-types",
+    "--test",
+)
 _JAVA = ("JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "MAVEN_OPTS", "GRADLE_OPTS")
-_PATHS_OF_CODE = ("PYTHONPATH", "NODE_PATH", "PERL5LIB", "RUBYLIB", "CLASSPATH", "LD_LIBRARY_PATH", "GOFLAGS", "PKG_CONFIG_PATH", "DYLD_LIBRARY_PATH")
+_PATHS_OF_CODE = (
+    "PYTHONPATH",
+    "NODE_PATH",
+    "PERL5LIB",
+    "RUBYLIB",
+    "CLASSPATH",
+    "LD_LIBRARY_PATH",
+    "GOFLAGS",
+    "PKG_CONFIG_PATH",
+    "DYLD_LIBRARY_PATH",
+)
 
 
 class EnvHijack(BuiltIn):
@@ -52,10 +127,18 @@ class EnvHijack(BuiltIn):
             ground = ground_of(intent, profile, situation)
             instead = "run the command without setting the variable"
             if name in _ALWAYS or name.startswith("BASH_FUNC_"):
-                found.append(self.finding(Decision.DENY, f"sets {shown(name)}, which loads other code into the programs that follow", instead, effect=effect))
+                found.append(
+                    self.finding(
+                        Decision.DENY, f"sets {shown(name)}, which loads other code into the programs that follow", instead, effect=effect
+                    )
+                )
             elif not name.startswith("INSTINCT_") and not _harmless(name, value, ground):
                 decision = max(profile.effect_decision(EffectKind.ENV_HIJACK), Decision.ASK)
-                found.append(self.finding(decision, f"sets {shown(name)} to {shown(value)}, which decides what other programs run", instead, effect=effect))
+                found.append(
+                    self.finding(
+                        decision, f"sets {shown(name)} to {shown(value)}, which decides what other programs run", instead, effect=effect
+                    )
+                )
         return tuple(found)
 
 
@@ -67,10 +150,16 @@ def _harmless(name: str, value: str, ground: Ground) -> bool:
     if name in _JAVA:
         return "-javaagent" not in value and "-agentpath" not in value and "-agentlib" not in value
     if name in _PATHS_OF_CODE:
-        return all(not part.startswith("/") or ground.in_workspace(part) or part.startswith(("/usr/", "/opt/")) for part in value.split(":") if part)
+        return all(
+            not part.startswith("/") or ground.in_workspace(part) or part.startswith(("/usr/", "/opt/"))
+            for part in value.split(":")
+            if part
+        )
     if name in ("RUBYOPT", "PERL5OPT"):
         return value.strip() in ("", "-w", "-W:no-deprecated", "-W0", "-W1", "-W2")
-    if name in ("SHELL", "HOME", "TMPDIR", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_TERMINAL_PROMPT") or name.startswith(("GIT_AUTHOR_", "GIT_COMMITTER_")):
+    if name in ("SHELL", "HOME", "TMPDIR", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_TERMINAL_PROMPT") or name.startswith(
+        ("GIT_AUTHOR_", "GIT_COMMITTER_")
+    ):
         return True
     return value.strip() in HARMLESS_COMMANDS
 

@@ -48,7 +48,11 @@ class OpaqueCode(BuiltIn):
             elif effect.get("dynamic") == "reader" and effect.kind is EffectKind.FILE_READ:
                 decision = profile.dynamic_decision("reader", situation.jail_level)
                 words = "reads a path that is only known when it runs"
-                finding = self.finding(decision, words, "write the path out, such as `cat README.md`", effect=effect) if decision is not Decision.ALLOW else None
+                finding = (
+                    self.finding(decision, words, "write the path out, such as `cat README.md`", effect=effect)
+                    if decision is not Decision.ALLOW
+                    else None
+                )
             else:
                 continue
             if finding is not None:
@@ -66,8 +70,13 @@ class OpaqueCode(BuiltIn):
         if effect.has("reverse_shell") or effect.get("how") == "reverse-shell":
             return self.finding(Decision.DENY, f"hands a shell to another machine{detail}", "leave that to a person", effect=effect)
         if any(word in reason for word in _UNREAD) and source in ("", "text"):
-            return self.finding(Decision.DENY, f"holds text that could not be read{detail}", "write it more plainly, one command a line", effect=effect)
-        decision = max(profile.effect_decision(EffectKind.CODE_OPAQUE), profile.dynamic_decision(effect.get("dynamic") or "interpreter", situation.jail_level))
+            return self.finding(
+                Decision.DENY, f"holds text that could not be read{detail}", "write it more plainly, one command a line", effect=effect
+            )
+        decision = max(
+            profile.effect_decision(EffectKind.CODE_OPAQUE),
+            profile.dynamic_decision(effect.get("dynamic") or "interpreter", situation.jail_level),
+        )
         if effect.get("dynamic") == "command":
             decision = profile.dynamic_decision("command", situation.jail_level)
         if decision is Decision.ALLOW:

@@ -20,6 +20,7 @@ from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
 from ..ground import CHANGES, Ground, ground_of, is_pattern, path_of
 from ..patterns import any_matches
+from .destructive_systems import THROWAWAY
 from .env_hijack import HARMLESS_COMMANDS
 from .operations_network import judge_network
 
@@ -37,10 +38,24 @@ _NETWORK = frozenset((EffectKind.NET_CONNECT, EffectKind.NET_LISTEN, EffectKind.
 # Judged with their own reasons by another reflex.
 _ELSEWHERE = frozenset(
     (
-        EffectKind.GIT_DISCARD, EffectKind.GIT_REWRITE, EffectKind.GIT_FORCE_PUSH, EffectKind.GIT_DELETE_REF, EffectKind.DB_DROP, EffectKind.DB_DELETE_UNSCOPED, EffectKind.INFRA_DESTROY, EffectKind.SYSTEM_POWER, EffectKind.SYSTEM_MOUNT,
-        EffectKind.SYSTEM_USER, EffectKind.SYSTEM_FIREWALL, EffectKind.SYSTEM_PRIVILEGE, EffectKind.SECRET_READ, EffectKind.SPEND_COMMIT, EffectKind.CODE_OPAQUE, EffectKind.ENV_HIJACK,
+        EffectKind.GIT_DISCARD,
+        EffectKind.GIT_REWRITE,
+        EffectKind.GIT_FORCE_PUSH,
+        EffectKind.GIT_DELETE_REF,
+        EffectKind.DB_DROP,
+        EffectKind.DB_DELETE_UNSCOPED,
+        EffectKind.INFRA_DESTROY,
+        EffectKind.SYSTEM_POWER,
+        EffectKind.SYSTEM_MOUNT,
+        EffectKind.SYSTEM_USER,
+        EffectKind.SYSTEM_FIREWALL,
+        EffectKind.SYSTEM_PRIVILEGE,
+        EffectKind.SECRET_READ,
+        EffectKind.SPEND_COMMIT,
+        EffectKind.CODE_OPAQUE,
+        EffectKind.ENV_HIJACK,
     )
-)  # fmt: skip
+)
 # Kind -> (words before the target, what to do instead).
 _WORDS: dict[EffectKind, tuple[str, str]] = {
     EffectKind.FILE_READ: ("reads", "ask for exactly what is needed"),
@@ -67,7 +82,16 @@ _WORDS: dict[EffectKind, tuple[str, str]] = {
     EffectKind.CODE_SCRIPT: ("runs the script", "read it first"),
     EffectKind.UNKNOWN: ("does something that the catalog does not know:", "use a program that the profile knows"),
 }
-_TOOL_LOOKS = {"terraform": "`terraform plan`", "tofu": "`tofu plan`", "pulumi": "`pulumi preview`", "kubectl": "`kubectl get all`", "helm": "`helm list`", "npm": "`npm pack --dry-run`", "docker": "`docker images`", "cargo": "`cargo publish --dry-run`"}
+_TOOL_LOOKS = {
+    "terraform": "`terraform plan`",
+    "tofu": "`tofu plan`",
+    "pulumi": "`pulumi preview`",
+    "kubectl": "`kubectl get all`",
+    "helm": "`helm list`",
+    "npm": "`npm pack --dry-run`",
+    "docker": "`docker images`",
+    "cargo": "`cargo publish --dry-run`",
+}
 
 
 class OperationAllowed(BuiltIn):
@@ -98,18 +122,31 @@ class OperationAllowed(BuiltIn):
         if effects and not outside:
             return []
         what = outside[0].kind.value if outside else str(intent.type)
-        return [self.finding(Decision.DENY, f"operation {shown(what)} is not in the allowed set", "stay with: " + ", ".join(allowed), effect=outside[0] if outside else None)]
+        return [
+            self.finding(
+                Decision.DENY,
+                f"operation {shown(what)} is not in the allowed set",
+                "stay with: " + ", ".join(allowed),
+                effect=outside[0] if outside else None,
+            )
+        ]
 
     def _host_file(self, effect: Effect, ground: Ground) -> Said | None:
         """Writing a file that the host runs later. Deleting one runs nothing, and restores by git are git's matter."""
         if effect.kind not in CHANGES or effect.kind in (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE):
             return None
         path = path_of(effect)
-        if (path and ground.host_executed(path) and not path.endswith(".sample")) or (is_pattern(effect) and ground.glob_reaches(effect.target.text, "host")):
+        if (path and ground.host_executed(path) and not path.endswith(".sample")) or (
+            is_pattern(effect) and ground.glob_reaches(effect.target.text, "host")
+        ):
             if effect.has("by_manager") or (effect.kind is EffectKind.FILE_CREATE and effect.has("directory")):
                 return None
             name = ground.shown(path or effect.target.text)
-            return ground.profile.host_executed_decision, f"writes {name}, which the host runs later outside the jail", "write the text to another name and let a person put it in place"
+            return (
+                ground.profile.host_executed_decision,
+                f"writes {name}, which the host runs later outside the jail",
+                "write the text to another name and let a person put it in place",
+            )
         return None
 
 
@@ -122,8 +159,16 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
     if kind is EffectKind.GIT_HOOK:
         decision = max(profile.effect_decision(kind), profile.host_executed_decision)
         if effect.has("skip"):
-            return max(profile.effect_decision(kind), Decision.ASK), "skips the repository's hooks", "commit with the hooks: `git commit -m wip`"
-        return decision, f"installs a git hook {ground.shown(effect.target.text)}, which the host runs later", "write the text to another name and let a person put it in place"
+            return (
+                max(profile.effect_decision(kind), Decision.ASK),
+                "skips the repository's hooks",
+                "commit with the hooks: `git commit -m wip`",
+            )
+        return (
+            decision,
+            f"installs a git hook {ground.shown(effect.target.text)}, which the host runs later",
+            "write the text to another name and let a person put it in place",
+        )
     if kind is EffectKind.PROCESS_KILL:
         return _kill(effect, profile)
     decision = profile.effect_decision(kind)
@@ -140,24 +185,45 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
     tool = effect.get("tool") or effect.get("manager") or effect.program
     if tool in _TOOL_LOOKS and kind in (EffectKind.INFRA_APPLY, EffectKind.PACKAGE_PUBLISH):
         instead = f"look first: {_TOOL_LOOKS[tool]}"
-    name = ground.shown(path) if path else shown(effect.target.text or effect.get("statement") or effect.get("resource") or effect.get("action") or tool)
+    name = (
+        ground.shown(path)
+        if path
+        else shown(effect.target.text or effect.get("statement") or effect.get("resource") or effect.get("action") or tool)
+    )
     return decision, f"{words} {name}", instead
 
 
 def _git_config(effect: Effect, profile: Profile) -> Said | None:
     key, value, scope = effect.get("key").lower(), effect.get("value"), effect.get("scope")
     risky = any_matches(profile.git_config_risky, key)
-    if risky and value.strip() in HARMLESS_COMMANDS and not key.startswith(("alias.", "include", "url.", "http", "commit.gpgsign", "tag.gpgsign")) and (value or key.endswith(("pager", "editor", "fsmonitor"))):
+    if (
+        risky
+        and value.strip() in HARMLESS_COMMANDS
+        and not key.startswith(("alias.", "include", "url.", "http", "commit.gpgsign", "tag.gpgsign"))
+        and (value or key.endswith(("pager", "editor", "fsmonitor")))
+    ):
         risky = ""
     if key.startswith("alias.") and not value.startswith("!"):
         risky = ""
     if key.endswith("gpgsign") and value.lower() in ("true", "1", "yes", "on"):
         risky = ""
     if risky:
-        decision = Decision.DENY if scope in ("global", "system") else max(profile.effect_decision(EffectKind.GIT_CONFIG), profile.host_executed_decision)
-        return decision, f"sets git's {shown(key)} to {shown(value)}, which makes git run something or check less", f"see what is set: `git config --get {key}`"
+        decision = (
+            Decision.DENY
+            if scope in ("global", "system")
+            else max(profile.effect_decision(EffectKind.GIT_CONFIG), profile.host_executed_decision)
+        )
+        return (
+            decision,
+            f"sets git's {shown(key)} to {shown(value)}, which makes git run something or check less",
+            f"see what is set: `git config --get {key}`",
+        )
     if scope in ("global", "system"):
-        return max(profile.effect_decision(EffectKind.GIT_CONFIG), Decision.ASK), f"sets git's {shown(key)} for every repository", f"set it for this repository: `git config {key} VALUE`"
+        return (
+            max(profile.effect_decision(EffectKind.GIT_CONFIG), Decision.ASK),
+            f"sets git's {shown(key)} for every repository",
+            f"set it for this repository: `git config {key} VALUE`",
+        )
     decision = profile.effect_decision(EffectKind.GIT_CONFIG)
     return (decision, f"sets git's {shown(key)}", f"see what is set: `git config --get {key}`") if decision is not Decision.ALLOW else None
 
@@ -176,7 +242,7 @@ def _kill(effect: Effect, profile: Profile) -> Said | None:
 def _throwaway_row(effect: Effect, profile: Profile) -> bool:
     """One row in a database that is named as a development one and nothing that points elsewhere."""
     name = effect.get("database")
-    if name in (":memory:",) or name.startswith(("/tmp/", "/dev/shm/")):
+    if name.startswith(THROWAWAY):
         return True
     where = effect.get("target_env")
     if where and any_matches(profile.production_patterns, where.lower()):

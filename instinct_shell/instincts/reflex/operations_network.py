@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...effects.hosts import LOCAL, METADATA, host_of
-from ...model.effect import Effect, EffectKind
+from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.profile import Profile
 from ...model.verdict import Decision
 from ..base import shown
@@ -18,10 +18,15 @@ _CONTAINERS = ("docker", "podman", "nerdctl", "compose", "docker-compose", "lxc"
 
 def judge_network(effect: Effect, profile: Profile) -> Said | None:
     """What a network effect means."""
-    host = host_of(effect.target.text)
+    # A remote or an index by its name says no host: the jail's network holds those.
+    host = host_of(effect.target.text) if effect.target.kind in (TargetKind.URL, TargetKind.HOST) else ""
     place = shown(effect.target.text) if effect.target.text else "a host that is only known when it runs"
     if effect.has("metadata") or host in METADATA:
-        return Decision.DENY, f"asks the cloud's metadata service ({place}), which hands out credentials", "let the person hand over what is needed"
+        return (
+            Decision.DENY,
+            f"asks the cloud's metadata service ({place}), which hands out credentials",
+            "let the person hand over what is needed",
+        )
     if effect.has("reverse_shell") or effect.has("exec"):
         return Decision.DENY, f"hands a shell to {place}", "leave that to a person"
     local = host in LOCAL or host.endswith(".localhost") or host.startswith("127.")
@@ -29,12 +34,16 @@ def judge_network(effect: Effect, profile: Profile) -> Said | None:
         case EffectKind.NET_REMOTE_EXEC:
             via = effect.get("via") or effect.program
             decision = profile.remote_exec_local if via in _CONTAINERS else profile.effect_decision(effect.kind)
-            return (decision, f"runs a command on another machine by {via} ({place})", "run it here, or show the person the command") if decision is not Decision.ALLOW else None
+            return (
+                (decision, f"runs a command on another machine by {via} ({place})", "run it here, or show the person the command")
+                if decision is not Decision.ALLOW
+                else None
+            )
         case EffectKind.NET_LISTEN:
             decision = profile.effect_decision(effect.kind)
             return (decision, f"listens on {place}", "use a file or a pipe") if decision is not Decision.ALLOW else None
         case EffectKind.NET_UPLOAD:
-            said = _upload(effect, profile, host, place, local)
+            said = _upload(effect, profile, place, local)
         case _:
             said = None
             if effect.get("method") == "DELETE":
@@ -46,12 +55,16 @@ def judge_network(effect: Effect, profile: Profile) -> Said | None:
     return max((each for each in (said, outside) if each is not None), key=lambda each: each[0], default=None)
 
 
-def _upload(effect: Effect, profile: Profile, host: str, place: str, local: bool) -> Said | None:
+def _upload(effect: Effect, profile: Profile, place: str, local: bool) -> Said | None:
     url = effect.target.text
     if effect.program == "git":
         authority = url.partition("://")[2].partition("/")[0]
         if ":" in authority.partition("@")[0] and "@" in authority:
-            return Decision.DENY, f"pushes to {shown(url.replace(authority.rpartition('@')[0], '...'))}, an unknown remote with a password in its address", "push to a named remote: `git push origin HEAD`"
+            return (
+                Decision.DENY,
+                f"pushes to {shown(url.replace(authority.rpartition('@')[0], '...'))}, an unknown remote with a password in its address",
+                "push to a named remote: `git push origin HEAD`",
+            )
         if "://" not in url and "@" not in url and not url.startswith(("/", ".")):
             return None  # a named remote
     if local or effect.has("private"):

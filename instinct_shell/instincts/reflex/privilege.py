@@ -53,12 +53,28 @@ class Privilege(BuiltIn):
             always = _ALWAYS.get(tool) or _ALWAYS.get(effect.get("how")) or _ALWAYS.get(effect.get("action"))
             if always:
                 where = f" ({ground_of(intent, profile, situation).shown(effect.target.text)})" if effect.target.text else ""
-                found.append(self.finding(Decision.DENY, always + where, "do it without the extra rights, inside the workspace", effect=effect))
+                found.append(
+                    self.finding(Decision.DENY, always + where, "do it without the extra rights, inside the workspace", effect=effect)
+                )
                 continue
             if tool == "mount" and effect.target.text in _ROOTS:
-                found.append(self.finding(Decision.DENY, f"mounts the host's {shown(effect.target.text)} into a container", "mount the workspace alone", effect=effect))
+                found.append(
+                    self.finding(
+                        Decision.DENY,
+                        f"mounts the host's {shown(effect.target.text)} into a container",
+                        "mount the workspace alone",
+                        effect=effect,
+                    )
+                )
                 continue
             decision = profile.effect_decision(EffectKind.SYSTEM_PRIVILEGE)
             if decision is not Decision.ALLOW:
-                found.append(self.finding(decision, f"runs with the rights of root or another user ({shown(tool or 'sudo')})", "do it as yourself inside the workspace, or tell the person the command to run", effect=effect))
+                found.append(
+                    self.finding(
+                        decision,
+                        f"runs with the rights of root or another user ({shown(tool or 'sudo')})",
+                        "do it as yourself inside the workspace, or tell the person the command to run",
+                        effect=effect,
+                    )
+                )
         return tuple(found)

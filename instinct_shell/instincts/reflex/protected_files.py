@@ -88,7 +88,9 @@ class ProtectedFiles(BuiltIn):
         command = MANAGERS.get(base)
         instead = f"let its package manager write it: `{command}`" if command else "let its package manager write it"
         verb = _VERBS[effect.kind]
-        return self.finding(Decision.DENY, f"{verb} the lockfile {ground.shown(name)}, which only its package manager writes", instead, effect=effect)
+        return self.finding(
+            Decision.DENY, f"{verb} the lockfile {ground.shown(name)}, which only its package manager writes", instead, effect=effect
+        )
 
 
 def _protected(effect: Effect, ground: Ground) -> str:

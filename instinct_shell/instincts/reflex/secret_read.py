@@ -53,13 +53,20 @@ class SecretRead(BuiltIn):
                 if path:
                     words = ground_of(intent, profile, situation).shown(path)
                     found.append(
-                        self.finding(Decision.DENY, f"reads the secret {words}", "let the program that needs it (ssh, git, a cloud tool) read it itself", effect=effect)
+                        self.finding(
+                            Decision.DENY,
+                            f"reads the secret {words}",
+                            "let the program that needs it (ssh, git, a cloud tool) read it itself",
+                            effect=effect,
+                        )
                     )
             elif effect.kind is EffectKind.SECRET_READ:
                 finding = self._store(effect, profile)
                 if finding is not None:
                     found.append(finding)
-            elif effect.kind is EffectKind.NET_UPLOAD and (effect.has("secret") or effect.get("upload") in ("secret", "env") or effect.get("content") == "secret"):
+            elif effect.kind is EffectKind.NET_UPLOAD and (
+                effect.has("secret") or effect.get("upload") in ("secret", "env") or effect.get("content") == "secret"
+            ):
                 what = "the environment" if effect.get("upload") == "env" else "a secret"
                 where = f" to {shown(effect.target.text)}" if effect.target.text else ""
                 found.append(self.finding(Decision.DENY, f"sends {what}{where}", "let a person hand over credentials", effect=effect))
@@ -99,5 +106,7 @@ def _secret_path(effect: Effect, ground: Ground) -> str:
             return ""
         # What the unknown middle may plainly be: nothing, some name, the person's name, or (with nothing before it) a home.
         middles = ["x", *(home.rpartition("/")[2] for home in ground.homes), *(ground.homes if not text else ())]
-        return next((text + middle + tail for middle in middles if (text or middle.startswith("/")) and ground.secret(text + middle + tail)), "")
+        return next(
+            (text + middle + tail for middle in middles if (text or middle.startswith("/")) and ground.secret(text + middle + tail)), ""
+        )
     return ""

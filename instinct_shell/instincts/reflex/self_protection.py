@@ -53,7 +53,14 @@ class SelfProtection(BuiltIn):
             else:
                 continue
             if said:
-                found.append(self.finding(Decision.DENY, said, _PERSON if effect.kind is not EffectKind.PROCESS_KILL else "stop one child of your own by its pid", effect=effect))
+                found.append(
+                    self.finding(
+                        Decision.DENY,
+                        said,
+                        _PERSON if effect.kind is not EffectKind.PROCESS_KILL else "stop one child of your own by its pid",
+                        effect=effect,
+                    )
+                )
         return tuple(found)
 
 
@@ -101,6 +108,8 @@ def _kill(effect: Effect, situation: Situation) -> str:
         return f"kills process {shown(target)}, which is the agent, the guard or the session itself"
     if effect.get("by") == "parent" or target in ("$PPID", "PPID"):
         return "kills its own parent, which is the agent or the guard"
-    if effect.get("by") == "name" and (target.startswith("instinct") or target in ("claude", "codex", "gemini", "opencode", "cursor-agent")):
+    if effect.get("by") == "name" and (
+        target.startswith("instinct") or target in ("claude", "codex", "gemini", "opencode", "cursor-agent")
+    ):
         return f"kills {shown(target)}, the agent or the guard"
     return ""

@@ -9,7 +9,13 @@ from instinct_shell.engine.confine import OnDisk, confine, only_reads
 from instinct_shell.model.jailspec import JailLevel
 
 DISK = OnDisk(
-    protected=(f"{WORKSPACE}/.env", f"{WORKSPACE}/package-lock.json", f"{WORKSPACE}/yarn.lock", f"{WORKSPACE}/.git/config", f"{WORKSPACE}/.git/hooks"),
+    protected=(
+        f"{WORKSPACE}/.env",
+        f"{WORKSPACE}/package-lock.json",
+        f"{WORKSPACE}/yarn.lock",
+        f"{WORKSPACE}/.git/config",
+        f"{WORKSPACE}/.git/hooks",
+    ),
     masked=(f"{HOME}/.ssh/id_ed25519",),
 )
 
@@ -51,7 +57,7 @@ def test_a_predicted_write_is_opened_for_this_command_alone(dev, one, opened):
 
 
 def test_the_command_is_handed_over_as_it_was_judged(dev):
-    spec = confine(intent("echo \"$0 $1\"", argv0="a", positional=("b c",)), (), dev, situation())
+    spec = confine(intent('echo "$0 $1"', argv0="a", positional=("b c",)), (), dev, situation())
     assert spec.argv[-3:] == ('echo "$0 $1"', "a", "b c")
     assert spec.argv[0] == "/bin/bash"
 
@@ -64,7 +70,15 @@ def test_caches_point_into_the_workspaces_own_folder(dev):
 
 @pytest.mark.parametrize(
     ("programs", "effects", "reads"),
-    [(("cat", "grep"), (effect("file.read", "a"),), True), (("cat",), (effect("file.write", "a"),), False), (("npm",), (), False), ((), (), False), (None, (), False), (("ls",), (), True), (("cat",), (effect("file.read", "", dynamic="x"),), False)],
+    [
+        (("cat", "grep"), (effect("file.read", "a"),), True),
+        (("cat",), (effect("file.write", "a"),), False),
+        (("npm",), (), False),
+        ((), (), False),
+        (None, (), False),
+        (("ls",), (), True),
+        (("cat",), (effect("file.read", "", dynamic="x"),), False),
+    ],
 )
 def test_only_what_surely_reads_runs_without_write_rights(programs, effects, reads):
     assert only_reads(effects, programs) is reads

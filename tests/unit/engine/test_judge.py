@@ -138,7 +138,15 @@ def with_rules(profile, *rules):
 
 
 def test_rules_need_all_their_conditions(dev):
-    rule = Rule("no-migrations", Decision.ASK, "migrations run after a review", "look first", effects=("process.spawn",), programs=("npm",), arguments=("migrate*",))
+    rule = Rule(
+        "no-migrations",
+        Decision.ASK,
+        "migrations run after a review",
+        "look first",
+        effects=("process.spawn",),
+        programs=("npm",),
+        arguments=("migrate*",),
+    )
     strict = with_rules(dev, rule)
     spawn = effect("process.spawn", "npm", target="name", program="npm").replace(span=effect("file.read").span.replace(start=0, end=19))
     assert verdict(strict, spawn, asked=intent("npm run migrate:up ")).reason == "[no-migrations] migrations run after a review (`npm`)"
@@ -159,8 +167,12 @@ def test_a_rule_cannot_loosen(dev):
 
 
 def test_a_rule_may_name_a_cost(dev):
-    priced = with_rules(dev, Rule("batch", Decision.ALLOW, "costs", effects=("process.spawn",), programs=("python3",), costs_micros=400_000))
-    costs = rule_costs(intent("python3 batch.py"), (effect("process.spawn", "python3", target="name", program="python3"),), priced, situation())
+    priced = with_rules(
+        dev, Rule("batch", Decision.ALLOW, "costs", effects=("process.spawn",), programs=("python3",), costs_micros=400_000)
+    )
+    costs = rule_costs(
+        intent("python3 batch.py"), (effect("process.spawn", "python3", target="name", program="python3"),), priced, situation()
+    )
     assert [(cost.kind, cost.get("micros")) for cost in costs] == [(EffectKind.API_CALL, "400000")]
 
 
@@ -175,7 +187,21 @@ def test_the_reflex_tier_does_no_io(dev):
     watching = False
 
     def hook(event: str, _: object) -> None:
-        if watching and event.split(".")[0] in ("open", "os", "subprocess", "socket", "shutil", "import", "sqlite3", "ctypes", "fcntl", "glob", "pathlib", "tempfile", "mmap"):
+        if watching and event.split(".", maxsplit=1)[0] in (
+            "open",
+            "os",
+            "subprocess",
+            "socket",
+            "shutil",
+            "import",
+            "sqlite3",
+            "ctypes",
+            "fcntl",
+            "glob",
+            "pathlib",
+            "tempfile",
+            "mmap",
+        ):
             seen.append(event)
 
     sys.addaudithook(hook)

@@ -14,17 +14,44 @@ from instinct_shell.instincts.registry import BUILTIN
 from instinct_shell.model.codec import encode
 from instinct_shell.model.fact import Answer, QuestionKind
 
-_kinds = st.sampled_from(["file.read", "file.write", "file.delete", "file.create", "git.force_push", "git.discard", "package.install", "net.connect", "process.kill"])
+_kinds = st.sampled_from(
+    [
+        "file.read",
+        "file.write",
+        "file.delete",
+        "file.create",
+        "git.force_push",
+        "git.discard",
+        "package.install",
+        "net.connect",
+        "process.kill",
+    ]
+)
 _texts = st.sampled_from(["src/app.ts", ".env", "src/*", "/etc/x", "out/data", "left-pad", ""])
 _flags = st.dictionaries(st.sampled_from(["recursive", "named", "source_of_copy"]), st.just("1"), max_size=2)
 
 
 def answer(questions):
     values = {
-        QuestionKind.RESOLVE: {"path": "/outside/data", "exists": True, "type": "dir", "final_link": False, "parent": "/outside/data", "case_twin": "", "same_as": ""},
+        QuestionKind.RESOLVE: {
+            "path": "/outside/data",
+            "exists": True,
+            "type": "dir",
+            "final_link": False,
+            "parent": "/outside/data",
+            "case_twin": "",
+            "same_as": "",
+        },
         QuestionKind.GLOB: {"paths": ["/srv/work/app/src/.env"], "more": False},
         QuestionKind.GIT_STATE: {"branch": "main"},
-        QuestionKind.TREE: {"files": 9, "bytes": 9, "more": True, "untracked": 3, "modified": 0, "protected": ["/srv/work/app/out/data/.env"]},
+        QuestionKind.TREE: {
+            "files": 9,
+            "bytes": 9,
+            "more": True,
+            "untracked": 3,
+            "modified": 0,
+            "protected": ["/srv/work/app/out/data/.env"],
+        },
         QuestionKind.PACKAGE: {"known": False, "near": "requests", "declared": False},
         QuestionKind.SYNTAX: {"ok": True, "message": ""},
     }
@@ -47,7 +74,9 @@ def test_replay_is_equal(dev, effects):
     found, body = record(tuple(effects), dev)
     again = replay(body, dev)
     assert again.decision is found.decision
-    assert [(one.instinct, one.decision, one.reason) for one in again.findings] == [(one.instinct, one.decision, one.reason) for one in found.findings]
+    assert [(one.instinct, one.decision, one.reason) for one in again.findings] == [
+        (one.instinct, one.decision, one.reason) for one in found.findings
+    ]
     assert same(again, body)
 
 

@@ -31,7 +31,13 @@ def ask(root, kind, subject, *, deadline_ms=5_000, profile=DEV):
 
 
 def git(root, *arguments, **env):
-    names = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@x", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@x"}
+    names = {
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_AUTHOR_NAME": "t",
+        "GIT_AUTHOR_EMAIL": "t@x",
+        "GIT_COMMITTER_NAME": "t",
+        "GIT_COMMITTER_EMAIL": "t@x",
+    }
     subprocess.run(["git", "-C", f"{root}/w", *arguments], check=True, capture_output=True, env={**os.environ, **names, **env})
 
 
@@ -135,7 +141,17 @@ def test_git_takes_no_lock(root):
     assert os.stat(f"{root}/w/.git/index").st_mtime_ns == before
 
 
-@pytest.mark.parametrize(("text", "good"), [("echo hi", True), ("echo 'x", False), ("if true; then", False), ("cat <<EOF\nx\nEOF", True), ("f() { :; }", True), ("a && && b", False)])
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        ("echo hi", True),
+        ("echo 'x", False),
+        ("if true; then", False),
+        ("cat <<EOF\nx\nEOF", True),
+        ("f() { :; }", True),
+        ("a && && b", False),
+    ],
+)
 def test_syntax_is_bashs_own(root, text, good):
     answer = ask(root, QuestionKind.SYNTAX, text)
     assert answer.get("ok") is good
@@ -165,8 +181,19 @@ def test_read_stops_at_its_limit(root):
 
 @pytest.mark.parametrize(
     ("manager", "name", "known", "near"),
-    [("pip", "requests", True, ""), ("pip", "requets", False, "requests"), ("npm", "vitest", True, ""), ("npm", "left-pad", False, None), ("pip", "PyYAML", True, ""), ("uv", "typing_extensions", True, ""), ("npm", "@types/node", True, ""), ("pip", "totally-unknown-thing-x", False, ""), ("cargo", "serde", True, ""), ("npm", "expresss", False, "express")],
-)  # fmt: skip
+    [
+        ("pip", "requests", True, ""),
+        ("pip", "requets", False, "requests"),
+        ("npm", "vitest", True, ""),
+        ("npm", "left-pad", False, None),
+        ("pip", "PyYAML", True, ""),
+        ("uv", "typing_extensions", True, ""),
+        ("npm", "@types/node", True, ""),
+        ("pip", "totally-unknown-thing-x", False, ""),
+        ("cargo", "serde", True, ""),
+        ("npm", "expresss", False, "express"),
+    ],
+)
 def test_well_known_names(manager, name, known, near):
     found = look_up(manager, name)
     assert found[0] is known
@@ -179,7 +206,15 @@ def test_the_shipped_lists_are_whole():
     assert len(names("npm")) > 4_900
 
 
-@pytest.mark.parametrize(("text", "name", "there"), [('{"dependencies": {"left-pad": "1"}}', "left-pad", True), ('{"dependencies": {"left-pad-x": "1"}}', "left-pad", False), ("requests>=2\n", "Requests", True), ("my-requests\n", "requests", False)])
+@pytest.mark.parametrize(
+    ("text", "name", "there"),
+    [
+        ('{"dependencies": {"left-pad": "1"}}', "left-pad", True),
+        ('{"dependencies": {"left-pad-x": "1"}}', "left-pad", False),
+        ("requests>=2\n", "Requests", True),
+        ("my-requests\n", "requests", False),
+    ],
+)
 def test_mentions_in_a_manifest(text, name, there):
     assert mentions(text, name) is there
 

@@ -86,7 +86,15 @@ def test_it_cannot_reach_back():
     assert asked(intent("x")) is not asked(intent("x"))
 
 
-@pytest.mark.parametrize("thing", [object(), Seed(None), type("T", (), {"name": "x", "tier": "later", "check": print})(), type("N", (), {"name": "", "tier": "gate", "check": print})()])
+@pytest.mark.parametrize(
+    "thing",
+    [
+        object(),
+        Seed(None),
+        type("T", (), {"name": "x", "tier": "later", "check": print})(),
+        type("N", (), {"name": "", "tier": "gate", "check": print})(),
+    ],
+)
 def test_what_is_neither_is_refused(thing):
     with pytest.raises(UsageError):
         adapt(thing)

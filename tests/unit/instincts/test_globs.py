@@ -48,12 +48,29 @@ def test_intersection(glob, pattern, meet):
     assert globs.intersects(globs.shell_automaton(glob), globs.profile_automaton(pattern)) is meet
 
 
-@pytest.mark.parametrize(("component", "wild"), [("*", True), ("*.*", True), ("[a-z]*", True), (".*", True), (".[!.]*", True), ("?*", True), ("*.log", False), ("build*", False), ("*~", False), ("x", False)])
+@pytest.mark.parametrize(
+    ("component", "wild"),
+    [
+        ("*", True),
+        ("*.*", True),
+        ("[a-z]*", True),
+        (".*", True),
+        (".[!.]*", True),
+        ("?*", True),
+        ("*.log", False),
+        ("build*", False),
+        ("*~", False),
+        ("x", False),
+    ],
+)
 def test_wild(component, wild):
     assert globs.wild(component) is wild
 
 
-@pytest.mark.parametrize(("component", "aimed"), [(".e?v", True), ("cred*", True), ("*.json", False), ("*", False), ("s*.yml", False), ("se*.yml", True), ("sh*w", True)])
+@pytest.mark.parametrize(
+    ("component", "aimed"),
+    [(".e?v", True), ("cred*", True), ("*.json", False), ("*", False), ("s*.yml", False), ("se*.yml", True), ("sh*w", True)],
+)
 def test_aimed(component, aimed):
     assert globs.aimed(component) is aimed
 

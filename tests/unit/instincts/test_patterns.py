@@ -44,8 +44,38 @@ def test_an_exception_must_match_to_the_end(dev, path):
 
 # The seeds' expressions, as JavaScript wrote them: unanchored, `$` only at the very end, `.` escaped.
 SEEDS = [r"\.env(?:\Z|\.)", r"credentials\.", r"secrets?\.", r"\.pem\Z", r"id_rsa", r"package-lock\.json\Z", r"yarn\.lock\Z"]
-NAMED_EXCEPTIONS = (".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".pub", ".example", ".sample", ".template")
-_pieces = st.sampled_from([".env", ".env.", "credentials.", "secret.", "secrets.", ".pem", "id_rsa", "package-lock.json", "yarn.lock", "/", "a", "B", "\n", " ", "é", ".", "x.y"])
+NAMED_EXCEPTIONS = (
+    ".env.example",
+    ".env.sample",
+    ".env.template",
+    ".env.dist",
+    ".env.defaults",
+    ".pub",
+    ".example",
+    ".sample",
+    ".template",
+)
+_pieces = st.sampled_from(
+    [
+        ".env",
+        ".env.",
+        "credentials.",
+        "secret.",
+        "secrets.",
+        ".pem",
+        "id_rsa",
+        "package-lock.json",
+        "yarn.lock",
+        "/",
+        "a",
+        "B",
+        "\n",
+        " ",
+        "é",
+        ".",
+        "x.y",
+    ]
+)
 
 
 @given(st.lists(st.one_of(_pieces, st.text(max_size=3)), min_size=1, max_size=6).map("".join))
@@ -73,7 +103,18 @@ def test_a_workspace_inside_a_home_secret_stays_usable(dev):
     assert ground.secret("/home/dev/.aws/credentials")
 
 
-@pytest.mark.parametrize(("pattern", "text", "fits"), [("git.*", "git.discard", True), ("git.*", "github.x", False), ("aws", "aws", True), ("v[0-9]*", "v1.2", True), ("re*se", "release", True), ("a*b*c", "axxbyyc", True), ("a*b*c", "acb", False)])
+@pytest.mark.parametrize(
+    ("pattern", "text", "fits"),
+    [
+        ("git.*", "git.discard", True),
+        ("git.*", "github.x", False),
+        ("aws", "aws", True),
+        ("v[0-9]*", "v1.2", True),
+        ("re*se", "release", True),
+        ("a*b*c", "axxbyyc", True),
+        ("a*b*c", "acb", False),
+    ],
+)
 def test_plain_globs(pattern, text, fits):
     assert matches(pattern, text) is fits
 

@@ -237,19 +237,45 @@ def test_files_moved_into_what_is_deleted_ask(dev):
     moved = effect("file.move", "catalog1/*.pdf", to="/srv/work/app/catalog2")
     gone = effect("file.delete", "catalog2", recursive="1")
     assert merge(said(BY_ID["destructive-operation"], dev, moved, gone)) is Decision.ASK
-    assert merge(said(BY_ID["destructive-operation"], dev, effect("file.move", "dist", to="/srv/work/app/build/old"), effect("file.delete", "build"))) is Decision.ALLOW
+    assert (
+        merge(
+            said(
+                BY_ID["destructive-operation"],
+                dev,
+                effect("file.move", "dist", to="/srv/work/app/build/old"),
+                effect("file.delete", "build"),
+            )
+        )
+        is Decision.ALLOW
+    )
 
 
 @pytest.mark.parametrize(
     ("cost", "budget", "spent", "decision"),
     [
-        (0.25, None, None, "allow"), (10.0, None, None, "allow"), (10.000001, None, None, "deny"), (10.0000000001, None, None, "deny"), (1, 2, 1.5, "deny"), (0.5, 2, 1.5, "allow"),
-        (5, 100, 0, "allow"), (50, 100, 0, "deny"), (-1, None, None, "deny"), (float("nan"), None, None, "deny"), (float("inf"), None, None, "deny"), ("0.50", None, None, "allow"), ("free", None, None, "deny"),
-        (1e-9, None, None, "allow"), (0, None, None, "allow"), (True, None, None, "deny"), ("1e1", None, 1, "deny"),
+        (0.25, None, None, "allow"),
+        (10.0, None, None, "allow"),
+        (10.000001, None, None, "deny"),
+        (10.0000000001, None, None, "deny"),
+        (1, 2, 1.5, "deny"),
+        (0.5, 2, 1.5, "allow"),
+        (5, 100, 0, "allow"),
+        (50, 100, 0, "deny"),
+        (-1, None, None, "deny"),
+        (float("nan"), None, None, "deny"),
+        (float("inf"), None, None, "deny"),
+        ("0.50", None, None, "allow"),
+        ("free", None, None, "deny"),
+        (1e-9, None, None, "allow"),
+        (0, None, None, "allow"),
+        (True, None, None, "deny"),
+        ("1e1", None, 1, "deny"),
     ],
-)  # fmt: skip
+)
 def test_the_seeds_metadata(dev, cost, budget, spent, decision):
-    metadata = tuple((name, value) for name, value in (("estimatedCost", cost), ("sessionBudget", budget), ("sessionSpent", spent)) if value is not None)
+    metadata = tuple(
+        (name, value) for name, value in (("estimatedCost", cost), ("sessionBudget", budget), ("sessionSpent", spent)) if value is not None
+    )
     asked = intent(type=IntentType.API_CALL, target="model", metadata=metadata)
     assert merge(said(BY_ID["budget-ceiling"], dev, asked=asked)).word == decision
 

@@ -31,7 +31,15 @@ def world(request, tmp_path):
         root = os.path.realpath(tmp_path)
     for folder in ("w/src", "w/build", "w/config", "home/.ssh", "outside/data"):
         os.makedirs(f"{root}/{folder}")
-    for name in ("w/.env", "w/src/app.ts", "w/config/secrets.yml", "w/yarn.lock", "home/.ssh/id_ed25519", "outside/data/report", "w/config/app.yaml"):
+    for name in (
+        "w/.env",
+        "w/src/app.ts",
+        "w/config/secrets.yml",
+        "w/yarn.lock",
+        "home/.ssh/id_ed25519",
+        "outside/data/report",
+        "w/config/app.yaml",
+    ):
         with open(f"{root}/{name}", "w", encoding="utf-8") as stream:
             stream.write("x\n")
     return root
@@ -138,7 +146,16 @@ def test_creating_outside_asks_and_inside_does_not(dev, world):
     assert decide(dev, world, outside).decision.word == "ask"
 
 
-@pytest.mark.parametrize(("allowed", "path", "decision"), [(("src/*",), "src/app.ts", "allow"), (("src/*",), "build/x", "deny"), (("re:src/.*\\.ts",), "src/app.ts", "allow"), (("re:src/.*\\.ts$",), "src/app.js", "deny"), (("{workspace}/build/*",), "build/x", "allow")])
+@pytest.mark.parametrize(
+    ("allowed", "path", "decision"),
+    [
+        (("src/*",), "src/app.ts", "allow"),
+        (("src/*",), "build/x", "deny"),
+        (("re:src/.*\\.ts",), "src/app.ts", "allow"),
+        (("re:src/.*\\.ts$",), "src/app.js", "deny"),
+        (("{workspace}/build/*",), "build/x", "allow"),
+    ],
+)
 def test_the_seeds_allowed_paths(dev, world, allowed, path, decision):
     narrow = dev.replace(scope_paths=allowed)
     assert decide(narrow, world, at(world, "file.write", path)).decision.word == decision

@@ -90,7 +90,10 @@ WRONG = [
     ('extends = "dev"\nrule = 1\n', "rule: must be an array of tables"),
     ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "deny"\nreason = "r"\n', "no condition"),
     ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "no"\nreason = "r"\neffects = ["*"]\n', "decision: `no` is not one of"),
-    ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "deny"\nreason = "r"\neffects = ["*"]\npats = []\n', "pats: unknown key (did you mean `paths`?)"),
+    (
+        'extends = "dev"\n[[rule]]\nid = "x"\ndecision = "deny"\nreason = "r"\neffects = ["*"]\npats = []\n',
+        "pats: unknown key (did you mean `paths`?)",
+    ),
     ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "deny"\nreason = "r"\npaths = ["re:("]\n', "is not a regular expression"),
     ('extends = "dev"\n[paths.protected]\nremove = ["*.evn"]\n', "`*.evn` is not in the inherited list (did you mean `*.env`?)"),
     ('extends = "dev"\n[paths.protected]\nad = ["*.x"]\n', "paths.protected.ad: unknown key (did you mean `add`?)"),
@@ -166,18 +169,31 @@ TIGHTER = [
     ('[paths]\nwritable = ["{workspace}"]\n', lambda p: p.writable == ("{workspace}",)),
     ('[spend]\nsession_ceiling = "1.50"\n', lambda p: p.session_ceiling_micros == 1_500_000),
     ('[spend]\nday_ceiling = "3"\n', lambda p: p.day_ceiling_micros == 3_000_000),
-    ('[jail.limits]\nwall_seconds = 60\n', lambda p: p.limits.wall_seconds == 60),
+    ("[jail.limits]\nwall_seconds = 60\n", lambda p: p.limits.wall_seconds == 60),
     ('[scope]\npaths = ["src/*"]\n', lambda p: p.scope_paths == ("src/*",)),
-    ('[jail]\nprivate_tmp = true\n', lambda p: p.private_tmp),
+    ("[jail]\nprivate_tmp = true\n", lambda p: p.private_tmp),
     ('extends = "staging"\n', lambda p: p.name == "staging"),
     ('extends = "dev"\n', lambda p: p.name == "dev"),
-    ('[[rule]]\nid = "x"\ndecision = "ask"\nreason = "r"\neffects = ["file.write"]\n', lambda p: p.rules[0].source.endswith(".instinct.toml")),
-]  # fmt: skip
+    (
+        '[[rule]]\nid = "x"\ndecision = "ask"\nreason = "r"\neffects = ["file.write"]\n',
+        lambda p: p.rules[0].source.endswith(".instinct.toml"),
+    ),
+]
 LOOSER = [
-    '[effects]\n"net.upload" = "allow"\n', '[paths]\nwritable = ["{workspace}", "/"]\n', '[paths]\nprotected = { remove = ["*.env"] }\n', '[paths]\nbuild_output = ["src"]\n',
-    '[spend]\nsession_ceiling = "99"\n', '[jail.limits]\nprocesses = 0\n', '[jail]\nlevel = "none"\n', '[environment]\nallow = ["*"]\n', '[paths]\nprotected_exceptions = [".env"]\n',
-    '[[rule]]\nid = "x"\ndecision = "allow"\nreason = "r"\neffects = ["*"]\n', '[caches]\nHOME = "x"\n', '[git]\nprotected_refs = { remove = ["main"] }\n', '[ask]\nbecomes = "overlay"\n',
-]  # fmt: skip
+    '[effects]\n"net.upload" = "allow"\n',
+    '[paths]\nwritable = ["{workspace}", "/"]\n',
+    '[paths]\nprotected = { remove = ["*.env"] }\n',
+    '[paths]\nbuild_output = ["src"]\n',
+    '[spend]\nsession_ceiling = "99"\n',
+    "[jail.limits]\nprocesses = 0\n",
+    '[jail]\nlevel = "none"\n',
+    '[environment]\nallow = ["*"]\n',
+    '[paths]\nprotected_exceptions = [".env"]\n',
+    '[[rule]]\nid = "x"\ndecision = "allow"\nreason = "r"\neffects = ["*"]\n',
+    '[caches]\nHOME = "x"\n',
+    '[git]\nprotected_refs = { remove = ["main"] }\n',
+    '[ask]\nbecomes = "overlay"\n',
+]
 
 
 @pytest.mark.parametrize(("text", "holds"), TIGHTER, ids=[row[0] for row in TIGHTER])
@@ -238,7 +254,22 @@ def test_what_show_prints_reads_back_to_the_same(person, name):
     assert again.values == shown.values
 
 
-@pytest.mark.parametrize(("text", "micros"), [("10.00", 10_000_000), ("0", 0), ("0.000001", 1), ("1.5", 1_500_000), ("", None), ("-1", None), ("1e3", None), ("1.0000001", None), (10, None), ("١", None), ("1_0", None)])
+@pytest.mark.parametrize(
+    ("text", "micros"),
+    [
+        ("10.00", 10_000_000),
+        ("0", 0),
+        ("0.000001", 1),
+        ("1.5", 1_500_000),
+        ("", None),
+        ("-1", None),
+        ("1e3", None),
+        ("1.0000001", None),
+        (10, None),
+        ("١", None),
+        ("1_0", None),
+    ],
+)
 def test_money_is_exact(text, micros):
     assert schema.money(text) == micros
     if micros is not None:
