@@ -23,13 +23,13 @@ for file in /texts/*; do
   text=; while IFS= read -r -d '' part; do text=$part; done < "$file"
   cd "/w/$number"
   exec 3>>"/logs/$number"
-  ( ulimit -t 1 -f 2048; exec -c /bin/bash --norc --noprofile /launch "$text" )
+  ( ulimit -t 1 -f 2048; exec -c /tools/timeout -s KILL 2 /bin/bash --norc --noprofile /launch "$text" )
   exec 3>&-
 done </dev/null >/dev/null 2>/dev/null
 """
 _LAUNCH = r"""
 export LC_ALL=C.UTF-8 HOME=/home/dev PATH=/nowhere BASH_ENV=/prelude
-exec /bin/bash --norc --noprofile -c "$1" bash
+exec /bin/bash --norc --noprofile -c -- "$1" bash
 """
 _PRELUDE = r"""
 unset BASH_ENV
@@ -52,15 +52,17 @@ def _ordinary() -> dict[str, Any]:
 
 def prepare(root: Path) -> None:
     """Fills the root with bash and the libraries it needs."""
-    for folder in ("bin", "texts", "logs", "w", "dev", "tmp", "nowhere", "home/dev", "etc", "proc"):
+    for folder in ("bin", "texts", "logs", "w", "dev", "tmp", "nowhere", "home/dev", "etc", "proc", "tools"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     (root / "dev/null").touch()
     (root / "dev/fd").symlink_to("/proc/self/fd")
     (root / "dev/stdin").symlink_to("/proc/self/fd/0")
     (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
     shutil.copy2("/bin/bash", root / "bin/bash")
-    listed = subprocess.run(["ldd", "/bin/bash"], capture_output=True, text=True, check=True).stdout
-    for library in re.findall(r"(/[^\s]+)", listed):
+    timeout = shutil.which("timeout") or "/usr/bin/timeout"
+    shutil.copy2(timeout, root / "tools/timeout")
+    listed = subprocess.run(["ldd", "/bin/bash", timeout], capture_output=True, text=True, check=True).stdout
+    for library in re.findall(r"(/[^\s:]+)\s", listed):
         target = root / library.lstrip("/")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(os.path.realpath(library), target)
@@ -96,7 +98,7 @@ def _log(path: Path) -> list[tuple[str, ...]]:
     pieces = path.read_bytes().decode("utf-8", "surrogateescape").split("\0")
     out = []
     at = 0
-    while at < len(pieces) - 1:
+    while at < len(pieces) - 1 and pieces[at].isdigit():  # a text that was killed may leave half a line
         count = int(pieces[at])
         out.append(tuple(pieces[at + 1 : at + 1 + count]))
         at += 1 + count

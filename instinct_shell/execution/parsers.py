@@ -62,7 +62,8 @@ class WorkerParser:
     # ------------------------------------------------------------ the two parsers
 
     def _parse(self, text: str) -> Parsed:
-        if not text.strip() or (text.lstrip().startswith("#") and "\n" not in text.strip()):
+        bare = text.strip(" \t\n")
+        if not bare or (bare[0] == "#" and "\n" not in bare):
             return Parsed(Script(Span(0, len(text)), ()), "none")
         self._asked += 1
         first = None
@@ -96,11 +97,11 @@ class WorkerParser:
         return found
 
     def _by_shfmt(self, text: str) -> Parsed:
-        from ..shell.shfmt_adapter import to_script
+        from ..shell.shfmt_adapter import prepared, to_script
         from . import shfmt
 
         try:
-            script = to_script(shfmt.tree(text, max(self.deadline_ms, _SLOW_START_MS)), text)
+            script = to_script(shfmt.tree(prepared(text), max(self.deadline_ms, _SLOW_START_MS)), text)
         except shfmt.SyntaxFault as fault:
             return Parsed(_opaque(text, f"not valid shell: {fault}"), "shfmt", syntax_error=str(fault))
         except shfmt.OutOfTime:
@@ -114,9 +115,9 @@ class WorkerParser:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             # a tree of an unknown shape: refuse to guess
             return Parsed(_opaque(text, f"the parser's tree was not understood ({type(error).__name__})"), "none")
-        if "\r" in text and "<<" in text or compare.has_heredoc_in_backquotes(script):
+        if compare.has_heredoc_in_backquotes(script):
             # bash ends such a heredoc elsewhere than the parser does, so the commands after it cannot be told from its body
-            script = script.replace(items=(*script.items, *_opaque(text, "heredoc inside backquotes, or with carriage returns").items))
+            script = script.replace(items=(*script.items, *_opaque(text, "heredoc inside backquotes").items))
         return Parsed(script, "shfmt")
 
 

@@ -299,7 +299,9 @@ class Evaluator:
         return Text((), reason, (Origin("command", name_text or "", producers),), text.prefix)
 
     def process(self, part: ProcessSub) -> Text:
-        """`<(..)` or `>(..)`: its commands are evaluated; the value is the name of a pipe."""
+        """`<(..)` or `>(..)`: its commands are evaluated; the value is the name of a pipe, or nothing for an empty one."""
+        if not part.body.items:
+            return values.EMPTY
         self.enter()
         held, self.captured = self.captured, part.direction == "<"
         try:

@@ -134,8 +134,12 @@ class Expander:
                 assert isinstance(part, Param)
                 self._add_parameter(builder, part)
             else:
-                quoted = isinstance(part, (Tilde, ProcessSub)) or bool(getattr(part, "quoted", False))
-                builder.add(self._value(part), quoted) if quoted else builder.split(self._value(part))
+                value = self._value(part)
+                whole = isinstance(part, Tilde) or (isinstance(part, ProcessSub) and not value.known)
+                if whole or getattr(part, "quoted", False):
+                    builder.add(value, True)
+                else:
+                    builder.split(value)
 
     def _add_parameter(self, builder: _Builder, part: Param) -> None:
         if not part.quoted and part.argument is not None and part.op in parameters.DEFAULTS:
@@ -215,7 +219,7 @@ def _raw(parts: tuple[Part, ...]) -> list[Part]:
 
 def _is_short(part: Param) -> bool:
     """Whether this is `$name`, without braces."""
-    return not part.quoted and part.op == "" and part.index is None and part.name.isidentifier() and part.span.end - part.span.start == len(part.name) + 1
+    return not part.quoted and part.op == "" and part.index is None and part.name.isidentifier() and part.span.end - part.span.start <= len(part.name) + 1
 
 
 def part_text(part: Part) -> str:

@@ -68,7 +68,7 @@ def tilde(ev: Evaluator, user: str) -> Text:
         return values.known("/root")
     if user == ev.surroundings.user:
         return values.known(ev.surroundings.home)
-    return values.unknown(f"home directory of `{user}`", "variable", "~" + user, prefix="/home/" + user)
+    return values.unknown(f"home directory of `{user}`", "variable", "~" + user)
 
 
 def is_star(part: Param) -> bool:

@@ -49,13 +49,19 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+_RETURN = "\ue00d"  # stands for a carriage return while mvdan/sh reads the text
 _HERE = ("<<", "<<-")
 _REPLACE = {"#": "/#", "%": "/%"}
 
 
 def to_script(tree: Json, text: str) -> Script:
-    """Our tree of this text. Raises LimitError above the limits on words and nesting."""
+    """Our tree of this text, from mvdan/sh's tree of `prepared(text)`. Raises LimitError above the limits on words and nesting."""
     return _Adapter(text).file(tree)
+
+
+def prepared(text: str) -> str:
+    """The text to give to mvdan/sh, which skips carriage returns where bash takes them as part of a word."""
+    return text.replace("\r", _RETURN)
 
 
 class _Adapter:
@@ -63,14 +69,15 @@ class _Adapter:
 
     def __init__(self, text: str) -> None:
         self.text = text
+        self.returns = "\r" in text
         self.words = 0
         self.depth = 0
         self.backquotes = 0
         self.doubts: list[Opaque] = []  # places where bash reads the text otherwise than the parser did
         self.points: list[int] | None = None
-        if not text.isascii():
+        if self.returns or not text.isascii():
             points = []
-            for number, char in enumerate(text):
+            for number, char in enumerate(prepared(text)):
                 points += [number] * len(char.encode("utf-8", "surrogateescape"))
             points.append(len(text))
             self.points = points
@@ -87,14 +94,17 @@ class _Adapter:
         return Span(self.at(node.get("Pos")), self.at(node.get("End")))
 
     def source(self, node: Json) -> str:
-        return self.text[self.at(node.get("Pos")) : self.at(node.get("End"))]
+        return self.slice(self.at(node.get("Pos")), self.at(node.get("End")))
+
+    def slice(self, start: int, end: int) -> str:
+        return self.text[start:end]
 
     def value(self, node: Json) -> str:
         found: str = node.get("Value", "")
         if "\ufffd" in found:
             start, end = self.at(node.get("ValuePos") or node.get("Pos")), self.at(node.get("ValueEnd") or node.get("End"))
-            return self.text[start:end].replace("\\\n", "")
-        return found
+            return self.slice(start, end).replace("\\\n", "")
+        return found.replace(_RETURN, "\r") if self.returns else found
 
     # ------------------------------------------------------------ commands
 
@@ -105,7 +115,7 @@ class _Adapter:
     def doubt(self, reason: str) -> None:
         """Makes the whole text opaque, beside what was read of it."""
         if not any(found.reason == reason for found in self.doubts):
-            self.doubts.append(Opaque(Span(0, len(self.text)), reason, self.text))
+            self.doubts.append(Opaque(Span(0, len(self.text)), reason, self.slice(0, len(self.text))))
 
     def script(self, stmts: list[Json] | None, span: Span | None = None) -> Script:
         items = stmts or []
@@ -167,7 +177,19 @@ class _Adapter:
             commands.append(self.statement(left))
         if node["Op"] == "|&":
             joined.append(len(commands) - 1)
-        commands.append(self.statement(node["Y"]))
+        right = node["Y"]
+        stage = self.statement(right)
+        if (right.get("Cmd") or {}).get("Type") == "TimeClause":
+            stage = self._time_program(stage)
+        commands.append(stage)
+
+    def _time_program(self, stage: Node) -> Node:
+        """After `|` bash does not know `time` as a keyword: the program of that name runs."""
+        inner = stage.commands[0] if isinstance(stage, Pipeline) and len(stage.commands) == 1 else None
+        if isinstance(inner, Command) and not inner.assignments:
+            span = Span(stage.span.start, stage.span.start + 4)
+            return inner.replace(words=(_plain("time", span), *inner.words))
+        return stage
 
     def _block(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
         return Group(span, self.script(node.get("Stmts")), redirects)
@@ -324,6 +346,8 @@ class _Adapter:
     def assignment(self, node: Json) -> Assignment:
         span = self.span(node)
         name = node["Name"]["Value"]
+        if not name.isascii():
+            self.doubt("a variable name that is not ASCII is a command name for bash")
         append = bool(node.get("Append"))
         index = self.index(node["Index"]) if node.get("Index") else None
         array = node.get("Array")
@@ -370,7 +394,7 @@ class _Adapter:
         if kind == "SglQuoted":
             text = self.value(node)
             if "\ufffd" in node.get("Value", ""):
-                text = self.text[self.at(node["Left"]) + (2 if node.get("Dollar") else 1) : self.at(node["Right"])]
+                text = self.slice(self.at(node["Left"]) + (2 if node.get("Dollar") else 1), self.at(node["Right"]))
             return [Literal(span, words.decode_ansi(text) if node.get("Dollar") else text, True)]
         if kind == "DblQuoted":
             inner: list[Part] = []
@@ -381,6 +405,9 @@ class _Adapter:
                     inner += self.part(part, True)
             return inner or [Literal(span, "", True)]
         if kind == "ParamExp":
+            name = (node.get("Param") or {}).get("Value", "")
+            if not name.isascii():
+                return self._foreign_name(node, name, span, quoted)
             return [self.parameter(node, quoted)]
         if kind == "CmdSubst":
             return [CommandSub(span, self.script(node.get("Stmts"), span), quoted, bool(node.get("Backquotes")))]
@@ -393,6 +420,14 @@ class _Adapter:
         if kind == "ExtGlob":
             return [Glob(span, node["Op"] + node["Pattern"]["Value"] + ")")]
         return [OpaquePart(span, f"`{kind}` in a word")]
+
+    def _foreign_name(self, node: Json, name: str, span: Span, quoted: bool) -> list[Part]:
+        """mvdan/sh lets names hold any letter; in bash `$xé` is `$x` and a letter."""
+        if not node.get("Short"):
+            return [OpaquePart(span, "a name that is not ASCII")]
+        size = next(at for at, char in enumerate(name) if not char.isascii())
+        first: Part = Param(Span(span.start, span.start + size + 1), name[:size], quoted) if size else Literal(span, "$", quoted)
+        return [first, Literal(Span(span.start + size + 1, span.end), name[size:], quoted)]
 
     def parameter(self, node: Json, quoted: bool) -> Part:
         span = self.span(node)
