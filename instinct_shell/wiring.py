@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from .errors import GuardExposedError, IntentError, UsageError, WorkspaceError
+from .errors import GuardExposedError, IntentError, JailError, UsageError, WorkspaceError
 from .execution.host import Person, ancestors, guard_paths, pinned_bash, visible_environment
 from .execution.workspace import choose_workspace
 from .model.effect import EffectKind
@@ -69,14 +69,13 @@ def open_guard(
     cwd: str = "",
     overlay: Mapping[str, str] | None = None,
     one_shot: bool = True,
-    runs: bool = False,
     dedicated: bool = False,
 ) -> Guard:
     """A guard for this process's surroundings. Raises WorkspaceError, ProfileError and StorageError; each says how to mend it.
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
-    would run, default here. overlay: variables that the command would see beside this process's own. runs: commands will run, so the jail is
-    tried first. dedicated: this process exists for one command alone (execution/launcher.py).
+    would run, default here. overlay: variables that the command would see beside this process's own. dedicated: this process exists for one
+    command alone (execution/launcher.py).
     """
     try:
         cwd = cwd or os.getcwd()
@@ -88,15 +87,25 @@ def open_guard(
     person = Person(environ)
     state = state_dir()
     session = session or os.environ.get("INSTINCT_SESSION", "")
-    place = choose_workspace(workspace, os.environ, cwd, person.homes)
-    if session:
-        from .storage.sessions import fixed_workspace
-
-        place = fixed_workspace(state, session, place, asked=bool(workspace))
+    place = _workspace(state, session, workspace, cwd, person)
     from .storage.profiles import ProfileStore
 
     overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, runs=runs, dedicated=dedicated)
+    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated)
+
+
+def _workspace(state: str, session: str, asked: str, cwd: str, person: Person) -> str:
+    """The session's workspace when it has one, wherever the agent has gone since; else the one to choose, which stays from now on."""
+    if not session:
+        return choose_workspace(asked, os.environ, cwd, person.homes)
+    from .storage.sessions import keep_to, recall, remember
+
+    fixed = recall(state, session)
+    if not fixed:
+        return remember(state, session, choose_workspace(asked, os.environ, cwd, person.homes))
+    if asked:
+        keep_to(session, fixed, choose_workspace(asked, os.environ, cwd, person.homes))
+    return fixed
 
 
 class Guard:
@@ -113,7 +122,6 @@ class Guard:
         environ: Mapping[str, str],
         *,
         one_shot: bool = True,
-        runs: bool = False,
         dedicated: bool = False,
     ) -> None:
         self.profile = profile
@@ -124,9 +132,9 @@ class Guard:
         self.cwd = cwd
         self.one_shot = one_shot
         self.environ = visible_environment(environ, profile)
-        self._runs = runs
         self._dedicated = dedicated
         self._extra: tuple[Instinct, ...] = ()
+        self.adapt: Callable[[JailSpec], JailSpec] = lambda spec: spec  # a front door's last word on argv, environment and its own files
         self.announce: Callable[[str], None] = _nobody_listens
         self._pipeline: Pipeline | None = None
 
@@ -186,10 +194,13 @@ class Guard:
 
     def run(self, intent: Intent) -> Outcome:
         """Decide, and run what is allowed in the jail."""
-        self._runs = True
         if intent.type is not IntentType.SHELL_COMMAND:
             raise UsageError(f"a {intent.type} is judged here, not run", hint="use check, and do it yourself when it is allowed")
-        return self.pipeline.run(intent)
+        try:
+            return self.pipeline.run(intent)
+        except JailError:
+            forget(self._level_file())  # the machine may have changed since the last look
+            raise
 
     # ------------------------------------------------------------ the adapters, each made by need
 
@@ -267,7 +278,7 @@ class Guard:
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
-        return spec.replace(least_level=level) if level is JailLevel.FULL else spec
+        return self.adapt(spec.replace(least_level=level) if level is JailLevel.FULL else spec)
 
     def _disk(self, situation: Situation) -> OnDisk:
         """What is there to protect and to mask, for the home that commands see and for the account's own."""
@@ -294,23 +305,28 @@ class Guard:
         return Launcher(dedicated=self._dedicated)
 
     def _jail_level(self) -> str:
-        """What the jail reaches here. Tried anew before a run; a check takes what the last look since this start of the machine found."""
+        """What the jail reaches here: what the last look since this start of the machine found, else a look now.
+
+        It may have changed meanwhile. Then a run fails, since its jail is never weaker than what was judged, and the next one looks anew.
+        """
         from .storage.host import boot_id
 
-        path, boot = os.path.join(self.state, "jail-level"), boot_id()
-        if not self._runs:
-            try:
-                with open(path, encoding="ascii") as file:
-                    seen, _, level = file.read(200).partition(" ")
-                if seen == boot and level in LEVELS:
-                    return level
-            except (OSError, ValueError):
-                pass  # not looked yet
+        path, boot = self._level_file(), boot_id()
+        try:
+            with open(path, encoding="ascii") as file:
+                seen, _, level = file.read(200).partition(" ")
+            if seen == boot and level in LEVELS:
+                return level
+        except (OSError, ValueError):
+            pass  # not looked yet
         from .execution.jail.probe import probe
 
         level = str(probe().level)
         keep_line(path, f"{boot} {level}")
         return level
+
+    def _level_file(self) -> str:
+        return os.path.join(self.state, "jail-level")
 
 
 def _nobody_listens(_: str) -> None:
@@ -326,6 +342,14 @@ def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:
                     f"the guard's own `{path}` lies in `{folder}`, which commands may write, and this machine's jail cannot hold it",
                     hint="move the guard elsewhere or choose another --workspace; `instinct doctor` says what the jail lacks",
                 )
+
+
+def forget(path: str) -> None:
+    """Remove a file that is only a memory."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # nothing to forget
 
 
 def keep_line(path: str, line: str) -> None:

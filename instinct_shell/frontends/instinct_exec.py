@@ -123,7 +123,6 @@ def _run(options: ExecOptions) -> int:
         workspace=options.workspace,
         session=options.session,
         one_shot=options.one_shot,
-        runs=not options.dry_run,
         dedicated=True,
     )
     guard.announce = tell

@@ -198,7 +198,7 @@ def test_a_torn_audit_tail_is_recovered(programs, jail_works) -> None:
 
 
 def test_a_corrupt_ledger(programs) -> None:
-    assert programs.instinct("budget", "show").returncode == 0
+    assert programs.instinct("budget", "reserve", "0.20").returncode == 0
     for path in programs.state.glob("*ledger*"):
         path.write_bytes(b"this is no database, " * 400)
     call = json.dumps({"id": 1, "type": "api_call", "target": "llm", "metadata": {"estimatedCost": 0.1}})
