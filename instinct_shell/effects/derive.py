@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .call import Program
 
 DEEPEST = 8  # nested texts (bash -c in bash -c ...) that are followed
-MOST = 600  # invocations described for one intent, nested ones included
+MOST = 3000  # invocations described for one intent, nested ones included
 
 
 class Derivation(Value):
@@ -119,7 +119,7 @@ class _Level:
                 break
             if invocation.defined and not called:
                 continue
-            effects = [self.through_links(effect) for effect in self.invocation(invocation)]
+            effects = [follow.annotated(self.through_links(effect), scene) for effect in self.invocation(invocation)]
             effects += flow.uploads(index, invocation, effects, scene)
             scene.effects_of[index] = tuple(effects)
             follow.remember(index, invocation, scene)

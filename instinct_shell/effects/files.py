@@ -7,7 +7,8 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Known, literal
 from .call import Call, Program, Scene, fold
-from .output import absolute
+from .flow import holds_secret
+from .output import absolute, stdin_text
 from .roles import file_effects, path_effects
 
 TYPE_CHECKING = False
@@ -43,8 +44,9 @@ def shred(call: Call, scene: Scene) -> Iterator[Effect]:
 def tee(call: Call, scene: Scene) -> Iterator[Effect]:
     """tee: every operand is overwritten, or appended to with -a."""
     kind = EffectKind.FILE_APPEND if call.has("-a", "--append") else EffectKind.FILE_WRITE
+    told = "secret" if holds_secret(stdin_text(call.invocation, scene) or "") else ""
     for field in call.operands:
-        yield from file_effects(call, scene, kind, field)
+        yield from file_effects(call, scene, kind, field, content=told)
 
 
 def dd(call: Call, scene: Scene) -> Iterator[Effect]:

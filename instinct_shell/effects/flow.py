@@ -6,6 +6,7 @@ Follows pipes (`Invocation.stdin.producers`), substitutions (`Field.origins`) an
 from __future__ import annotations
 
 import posixpath
+import re
 from functools import cache
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
@@ -14,7 +15,6 @@ from .call import Call, Scene, path_targets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Iterable, Iterator
 
 NETWORK = frozenset({EffectKind.NET_CONNECT, EffectKind.NET_REMOTE_EXEC, EffectKind.NET_UPLOAD, EffectKind.NET_LISTEN})
@@ -30,8 +30,6 @@ BLUNT = frozenset("wc sha256sum sha512sum sha1sum md5sum cksum b2sum true false 
 
 @cache
 def _secret_names() -> re.Pattern[str]:
-    import re
-
     return re.compile(
         r"(?:^|/)(?:[^/]*\.env(?:\.[^/]*)?|[^/]*credentials\.[^/]*|[^/]*secrets?\.[^/]*|[^/]*\.pem|[^/]*id_(?:rsa|dsa|ecdsa|ed25519)[^/]*)$"
         r"|/\.ssh(?:/(?!known_hosts|config)[^/]*)?$|/\.aws(?:/|$)|/\.gnupg(?:/|$)|/\.netrc$|/\.pgpass$|/\.kube/config$|/\.docker/config\.json$"
@@ -46,6 +44,18 @@ def looks_secret(path: str) -> bool:
     if name.endswith(".pub") or name.lower().endswith((".env.example", ".env.sample", ".env.template")):
         return False
     return _secret_names().search(path) is not None
+
+
+# Values that are surely secrets by their shape; the redactor of records knows many more.
+_SECRET_VALUE = (
+    r"AIza[\w-]{30,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_[A-Za-z0-9]{30,}|\bgithub_pat_\w{20,}|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}"
+    r"|\bsk-(?:ant-|proj-)?[\w-]{20,}|\b[sr]k_live_\w{16,}|-----BEGIN [A-Z ]*PRIVATE KEY-----|\bnpm_[A-Za-z0-9]{30,}|\bya29\.[\w-]{20,}"
+)
+
+
+def holds_secret(text: str) -> bool:
+    """Whether a text that is written down holds a value with the shape of a secret."""
+    return len(text) > 15 and re.search(_SECRET_VALUE, text) is not None
 
 
 def looked_up(field: Field, scene: Scene) -> str:

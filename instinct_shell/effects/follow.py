@@ -35,8 +35,11 @@ def streams(invocation: Invocation, scene: Scene, sure: Certainty, origin: tuple
             host, _, port = text[9:].partition("/")
             yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, host), span=stream.span, port=port, stream="1", tool="bash")
             continue
+        told = ""
+        if invocation.output is not None and stream.fd == 1 and stream.op != "<":
+            told = "secret" if any(flow.holds_secret(text) for text in invocation.output.values) else ""
         for kind in stream_kinds(stream):
-            yield from file_effects(call, scene, kind, stream.target, stream="1")
+            yield from file_effects(call, scene, kind, stream.target, stream="1", content=told)
 
 
 def stream_kinds(stream: Stream) -> tuple[EffectKind, ...]:
@@ -55,9 +58,13 @@ def stream_kinds(stream: Stream) -> tuple[EffectKind, ...]:
 
 def remember(index: int, invocation: Invocation, scene: Scene) -> None:
     """Notes what this command wrote, linked, copied or removed."""
+    if invocation.words and invocation.words[0].text == "git":
+        _notes_kept_work(invocation, scene)
     # A move takes its source away after the destination got its content.
     for effect in sorted(scene.effects_of[index], key=lambda effect: effect.kind is EffectKind.FILE_MOVE):
         path = effect.target.text
+        if effect.get("moved") and path:
+            scene.moved.append(path)
         if effect.target.kind is not TargetKind.PATH or effect.target.dynamic:
             continue
         if effect.kind is EffectKind.FILE_LINK:
@@ -70,6 +77,38 @@ def remember(index: int, invocation: Invocation, scene: Scene) -> None:
         elif effect.kind in (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE):
             for known in (scene.files, scene.links, scene.copies):
                 known.pop(path, None)
+
+
+def _notes_kept_work(invocation: Invocation, scene: Scene) -> None:
+    """Notes what git put away, for a discard that follows."""
+    words = [word.text or "" for word in invocation.words if not (word.text or "").startswith("-")]
+    if words[:1] != ["git"] or len(words) < 2:
+        return
+    verb, rest = words[1], words[2:]
+    if (
+        verb == "commit"
+        or (verb == "bundle" and rest[:1] == ["create"])
+        or (verb in ("branch", "tag") and rest)
+        or (verb == "stash" and rest[:1] in ([], ["push"], ["save"]))
+    ):
+        scene.saved.append(verb)
+
+
+def annotated(effect: Effect, scene: Scene) -> Effect:
+    """The effect with what came before it in the same text: a delete of where files were just moved to (`moved_into`), a discard after git
+    kept the work (`saved`)."""
+    extra = ""
+    if (
+        effect.kind is EffectKind.FILE_DELETE
+        and scene.moved
+        and any(inside(path.partition("*")[0], effect.target.text) for path in scene.moved)
+    ):
+        extra, value = "moved_into", "1"
+    elif effect.kind is EffectKind.GIT_DISCARD and scene.saved and not effect.get("untracked"):
+        extra, value = "saved", scene.saved[-1]
+    if not extra:
+        return effect
+    return effect.replace(attributes=tuple(sorted((*effect.attributes, (extra, value)))))
 
 
 def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> None:

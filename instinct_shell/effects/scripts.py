@@ -85,7 +85,6 @@ def opaque(call: Call, source: str, reason: str = "", *, language: str = "shell"
     return call.effect(
         EffectKind.CODE_OPAQUE,
         target,
-        certainty=weakest(call.certainty, Certainty.POSSIBLE) if call.certainty is Certainty.CERTAIN else call.certainty,
         language=language,
         source=source,
         dynamic="interpreter",
@@ -130,7 +129,7 @@ def script_file(
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
-        extra = {"dynamic": "interpreter"} if target.dynamic else {}
+        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
 
 
