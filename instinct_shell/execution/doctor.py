@@ -18,7 +18,6 @@ from ..model.value import Value
 from .jail import probe
 from .launcher import Launcher
 
-
 _ACTS = {
     "write-outside": "write a file outside the workspace",
     "chmod-outside": "change the mode of a file outside",

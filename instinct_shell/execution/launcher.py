@@ -79,6 +79,7 @@ class Launcher:
         try:
             plan = view.plan_for(spec)
             handed = descriptors.examine(plan.access, capped=spec.limits.output_bytes > 0, missing=missing)
+            descriptors.check_extra(spec.descriptors)
             with Relays(handed, spec.limits.output_bytes) as relays:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
                 family = self._family(with_namespaces)
@@ -86,7 +87,7 @@ class Launcher:
                 try:
                     child = os.fork()
                     if child == 0:
-                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends() | {fd: fd for fd in spec.descriptors}, abi, mask, with_namespaces)
+                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces)
                         jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)

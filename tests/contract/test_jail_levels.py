@@ -12,11 +12,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from jail_harness import Caller, base_spec, cannot, reachable
+
 from instinct_shell.errors import JailError
 from instinct_shell.execution.jail import landlock, probe
 from instinct_shell.execution.launcher import Launcher
 from instinct_shell.model.jailspec import JailLevel, JailSpec, Limits
-from jail_harness import Caller, base_spec, cannot, reachable
 
 pytestmark = pytest.mark.jail
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from jail_harness import Caller, reachable
+
 from instinct_shell.execution.jail.view import plan_for
 from instinct_shell.model.jailspec import JailSpec
-from jail_harness import Caller, reachable
 
 pytestmark = pytest.mark.jail
 
@@ -143,8 +143,8 @@ def spec_like(workspace: Path) -> dict[str, object]:
 
 
 @pytest.fixture
-def sound(caller: Caller) -> Iterator[Path]:
-    yield caller.folder()
+def sound(caller: Caller) -> Path:
+    return caller.folder()
 
 
 BAD_SPECS = [

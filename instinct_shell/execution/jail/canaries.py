@@ -105,7 +105,7 @@ def acts(scene: Scene) -> dict[str, Callable[[], None]]:
     """Id -> act, in the order in which they are tried and told. The workspace is the current folder."""
     return {
         "write-outside": lambda: _append(f"{scene.outside}/victim"),
-        "chmod-outside": lambda: os.chmod(f"{scene.outside}/victim", 0o666),
+        "chmod-outside": lambda: os.chmod(f"{scene.outside}/victim", 0o666),  # noqa: S103  # the act under test
         "link-outside": lambda: os.link(f"{scene.outside}/victim", "twin"),
         "write-protected": lambda: _append(".env"),
         "rename-over-protected": lambda: os.rename("plain", ".env"),
@@ -113,7 +113,7 @@ def acts(scene: Scene) -> dict[str, Callable[[], None]]:
         "protected-through-stdin": lambda: _append("/proc/self/fd/0"),
         "read-masked": lambda: _read_secret(scene.secret),
         "read-masked-through-proc": lambda: _read_secret(f"/proc/1/root{scene.secret}"),
-        "set-id-bit": lambda: os.chmod("plain", 0o4755),
+        "set-id-bit": lambda: os.chmod("plain", 0o4755),  # noqa: S103  # the act under test
         "kill-caller": lambda: os.kill(scene.caller, 0),
         "attach-caller": lambda: _attach(scene.caller),
         "read-callers-memory": lambda: _call("process_vm_readv", scene.caller, 0, 0, 0, 0, 0),

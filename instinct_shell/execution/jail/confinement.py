@@ -53,7 +53,7 @@ class Confinement:
     def enter(self, report: int) -> NoReturn:
         """In the launcher's forked child, all signals blocked: becomes the attendant (or makes it) and never returns."""
         try:
-            self._close_all_but(report)
+            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             if self.with_namespaces:
                 self._stay_with_launcher(signal.SIGKILL, report)
@@ -92,8 +92,8 @@ class Confinement:
         except BrokenPipeError:
             os._exit(0)
 
-    def _close_all_but(self, report: int) -> None:
-        kept = sorted({*descriptors.STANDARD, report, *self.inner_ends.values()})
+    def _close_all_but(self, *needed: int) -> None:
+        kept = sorted({*descriptors.STANDARD, *needed})
         for before, after in zip(kept, [*kept[1:], _HIGHEST], strict=True):
             if after - before > 1:
                 call("closing the caller's descriptors", "close_range", before + 1, after - (after != _HIGHEST), 0)
@@ -120,7 +120,6 @@ class Confinement:
         null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         for fd in descriptors.STANDARD:
             os.dup2(null, fd)  # a pipe must close when the command closes it
-        self.inner_ends = {}
         self._close_all_but(report)
         if not self.with_namespaces:
             os.setpgid(0, 0)  # survives a kill of the caller's whole group, to end what left that group

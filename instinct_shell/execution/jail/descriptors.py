@@ -52,6 +52,17 @@ def examine(access: Callable[[str], str], *, capped: bool, missing: tuple[int, .
     return tuple(handed)
 
 
+def check_extra(extra: tuple[int, ...]) -> None:
+    """Descriptors beside the standard ones may be pipes and terminals only; raises StepFailed for anything that leads to a file."""
+    for fd in extra:
+        try:
+            kind = stat.S_IFMT(os.fstat(fd).st_mode)
+        except OSError as problem:
+            raise StepFailed(f"handing over descriptor {fd}", problem.errno or 0) from None
+        if kind != stat.S_IFIFO and not os.isatty(fd):
+            raise StepFailed(f"handing over descriptor {fd}: it is neither a pipe nor a terminal")
+
+
 def _examine(fd: int, access: Callable[[str], str]) -> Handed:
     status = os.fstat(fd)
     kind = stat.S_IFMT(status.st_mode)

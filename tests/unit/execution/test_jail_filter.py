@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+
 from instinct_shell.execution.jail import seccomp, syscalls
 
 ALLOW, KILL, EPERM, ENOSYS, EAFNOSUPPORT = 0x7FFF0000, 0x80000000, 0x50001, 0x50000 + 38, 0x50000 + 97
@@ -38,7 +39,7 @@ def decide(program: bytes, architecture: int, number: int, *arguments: int) -> i
 def machine(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Both modules as they would be on that machine."""
     with monkeypatch.context() as patch:
-        patch.setattr("os.uname", lambda: type("Name", (), {"machine": request.param, "release": "6.18.0"})())
+        patch.setattr("os.uname", type("Name", (), {"machine": request.param, "release": "6.18.0"}))
         importlib.reload(syscalls)
         importlib.reload(seccomp)
         yield request.param

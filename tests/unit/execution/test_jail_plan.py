@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given, strategies as st
+
 from instinct_shell.execution.jail.plan import Layer, LayerKind, Plan, is_within, layered
 
 W, R, S, H, F, L = (getattr(LayerKind, name) for name in ("WRITABLE", "READ_ONLY", "SHOWN", "HIDDEN", "FRESH", "PINNED_LINK"))
