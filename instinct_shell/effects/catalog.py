@@ -15,9 +15,9 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "shells",
         "bash sh dash zsh ksh ash mksh yash rbash lksh posh fish csh tcsh pdksh oksh osh eval source . trap busybox toybox bind "
-        "complete compgen mapfile readarray enable hash : true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset "
-        "export declare typeset readonly local let read return break continue exit logout wait jobs fg bg disown times ulimit "
-        "umask type alias unalias help history fc getopts shopt caller suspend command_not_found_handle compopt",
+        "complete compgen mapfile readarray export declare typeset set enable hash : true false cd pushd popd dirs pwd echo "
+        "printf test [ [[ shift unset readonly local let read return break continue exit logout wait jobs fg bg disown times "
+        "ulimit umask type alias unalias help history fc getopts shopt caller suspend command_not_found_handle compopt",
     ),
     (
         "files",
@@ -46,11 +46,10 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "xxd iconv uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree "
         "stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate "
         "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime free vmstat iostat mpstat sar "
-        "w who whoami id groups users last lastlog lastb finger hostid tty logname getent getconf locale lscpu lsmem lspci lsusb "
-        "lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop "
-        "glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep "
-        "usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write "
-        "mesg",
+        "w who whoami id groups users last lastlog lastb finger hostid tty logname getconf locale lscpu lsmem lspci lsusb lsmod "
+        "lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances "
+        "pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu "
+        "dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write mesg",
     ),
     (
         "archives",
@@ -61,7 +60,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "editors",
         "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red vim vi ex nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
-        "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit amp kate gedit code "
+        "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit kate gedit code "
         "code-insiders cursor subl mousepad zed patch gpatch",
     ),
     (
@@ -71,8 +70,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "tsp stdbuf setsid timeout gtimeout chrt taskset numactl setarch prlimit choom cgexec systemd-inhibit systemd-cat "
         "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid "
         "start-stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
-        "builtin env genv printenv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec "
-        "setpriv capsh setuidgid flock chroot nsenter unshare",
+        "builtin env genv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec setpriv "
+        "capsh setuidgid flock chroot nsenter unshare",
     ),
     (
         "git",
@@ -94,18 +93,18 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "system",
         "systemctl service rc-service invoke-rc.d sv supervisorctl initctl launchctl s6-svc rc-update chkconfig update-rc.d nssm "
-        "winsw loginctl machinectl busctl coredumpctl homectl portablectl shutdown reboot poweroff halt pm-suspend pm-hibernate "
-        "rtcwake kexec zzz init telinit journalctl iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw "
+        "winsw loginctl busctl coredumpctl homectl portablectl shutdown reboot poweroff halt pm-suspend pm-hibernate rtcwake "
+        "kexec zzz init telinit journalctl iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw "
         "firewall-cmd ipset pfctl fail2ban-client iptables-restore ip6tables-restore shorewall iptables-save ip6tables-save ip "
-        "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant ifup "
-        "ifdown arp ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup "
-        "delgroup gpasswd passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock "
-        "smbpasswd realm sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain "
-        "aa-disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit "
-        "tuned-adm grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl "
-        "lilo refind-install timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives "
-        "alternatives dpkg-divert ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg crontab fcrontab "
-        "run-parts anacron logrotate savelog",
+        "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill systemd-resolve dhclient dhcpcd wpa_supplicant ifup ifdown arp "
+        "ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup delgroup gpasswd "
+        "passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock smbpasswd realm "
+        "sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain aa-disable aa-enforce "
+        "aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit tuned-adm grub-install "
+        "update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl lilo refind-install "
+        "timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives alternatives dpkg-divert "
+        "ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg crontab fcrontab run-parts anacron logrotate "
+        "savelog",
     ),
     (
         "processes",
@@ -120,7 +119,92 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "sessions",
         "watch gwatch viddy hyperfine concurrently mprocs script typescript strace ltrace perf valgrind ftrace uftrace heaptrack "
         "rr xctrace gprofng kcov sysdig gdb lldb cgdb gdb-multiarch rust-gdb rust-lldb systemd-run tmux screen dtach abduco "
-        "zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv op doppler aws-vault infisical chamber teller",
+        "zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv aws-vault",
+    ),
+    (
+        "cloud",
+        "aws awslocal gcloud gsutil s3cmd s5cmd az doctl hcloud linode-cli scw oci ibmcloud aliyun tccli vultr-cli exo upctl civo "
+        "ovh openstack confluent atlas mongocli neonctl neon pscale turso eksctl kops kind minikube k3d multipass oscli "
+        "databricks cbt yc gdcloud cf okta auth0 algolia stripe twilio datadog sentry-cli newrelic pagerduty cloudflare flarectl "
+        "nsc astro prefect dagster-cloud modal runpodctl vastai colima limactl",
+    ),
+    (
+        "containers",
+        "docker podman nerdctl finch docker-compose podman-compose lxc incus virsh machinectl VBoxManage prlctl skopeo crane oras "
+        "cosign buildah ctr crictl regctl kaniko hadolint dive trivy grype syft container-diff ctop lazydocker",
+    ),
+    (
+        "databases",
+        "psql pgcli usql ysqlsh mysql mariadb mycli sqlite3 sqlite duckdb litecli tursodb cockroach dolt clickhouse-client "
+        "clickhouse sqlcmd isql snowsql snow bq cqlsh hive beeline impala-shell spark-sql presto trino sqlplus pg_dump pg_dumpall "
+        "mysqldump mariadb-dump mongodump mongoexport cockroach-dump pg_basebackup pg_restore mongorestore mysqlimport "
+        "mongoimport dropdb createdb dropuser createuser mysqladmin mariadb-admin pg_resetwal pg_resetxlog innochecksum "
+        "pg_isready vacuumdb reindexdb pgbench pg_config pg_controldata mysqlcheck mysqlshow mysql_config sqldiff "
+        "sqlite3_analyzer",
+    ),
+    (
+        "forges",
+        "gh glab tea berg kaggle huggingface-cli hf wandb dvc replicate clearml-task claude codex gemini aider llm openai sgpt "
+        "aichat mods opencode cursor-agent amp crush fabric",
+    ),
+    (
+        "hosting",
+        "vercel now netlify ntl heroku fly flyctl railway render wrangler firebase supabase surge gatsby-cloud expo eas fastlane "
+        "convex porter dokku-cli rclone restic borg borgmatic duplicity kopia bupstash rustic duplicacy tarsnap",
+    ),
+    (
+        "keys",
+        "ssh-keygen ssh-add openssl libressl gpg gpg2 gpgv",
+    ),
+    (
+        "kube",
+        "kubectl oc kubecolor k3s-kubectl microk8s.kubectl helm helm3 helmfile kustomize argocd flux skaffold velero istioctl "
+        "linkerd kubeadm tilt devspace werf kubeseal kpt kapp rancher talosctl kubectx kubens stern kubetail k9s kubeval "
+        "kubeconform kube-linter popeye",
+    ),
+    (
+        "network",
+        "curl curlie wget wget2 http https xh xhs aria2c axel youtube-dl yt-dlp ngrok cloudflared lt localtunnel bore tailscale "
+        "frpc zrok ping ping6 fping dig nslookup host whois traceroute tracepath mtr drill resolvectl getent arping",
+    ),
+    (
+        "node_packages",
+        "npm pnpm yarn bun yarnpkg cnpm tnpm npx pnpx bunx pnpm-exec corepack nvm fnm volta n",
+    ),
+    (
+        "orms",
+        "prisma rails alembic flask knex sequelize typeorm mikro-orm drizzle-kit goose migrate dbmate flyway liquibase diesel "
+        "sqlx sea-orm-cli sea wp drush meteor dotnet-ef gel hasura strapi directus aerich piccolo dbt sqlmesh airflow superset "
+        "rake lucid skeema gh-ost pt-online-schema-change pt-archiver rethinkdb cypher-shell payload django-admin sequelize-cli "
+        "mikro-orm-esm edgedb",
+    ),
+    (
+        "provision",
+        "terraform tofu terragrunt opentofu cdktf pulumi ansible ansible-playbook ansible-pull ansible-console chef-client puppet "
+        "salt salt-call fab pyinfra capistrano ansible-galaxy cdk serverless sls sam packer vagrant nomad amplify copilot eb "
+        "chalice zappa sst waypoint consul boundary crossplane juju cf-deploy nixops colmena deploy-rs kamal dokku caprover "
+        "tflint tfsec checkov terrascan infracost ansible-lint ansible-doc ansible-inventory ansible-config cfn-lint "
+        "terraform-docs",
+    ),
+    (
+        "python_packages",
+        "pip pip3 pip2 uv uvx pipx poetry pipenv pdm rye hatch pixi conda mamba micromamba twine flit maturin pip-compile "
+        "pip-sync pip-audit pipdeptree pip-licenses safety",
+    ),
+    (
+        "remote",
+        "ssh autossh mosh dbclient slogin scp pscp sftp psftp ftp tftp ncftp lftp nc ncat netcat nc.traditional nc.openbsd socat "
+        "telnet rlogin rsh ssh-copy-id ssh-keyscan",
+    ),
+    (
+        "secrets",
+        "printenv pass gopass sops ansible-vault age rage git-crypt blackbox_cat security vault bao op bw lpass doppler infisical "
+        "chamber secret-tool keyring kwallet-query gnome-keyring teller berglas git-credential mimikatz lazagne trufflehog3",
+    ),
+    (
+        "stores",
+        "redis-cli valkey-cli keydb-cli dragonfly-cli mongosh mongo mongocli-shell etcdctl zkCli.sh zkcli influx nats "
+        "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl",
     ),
     # ---- network, clouds, packages, databases, containers, interpreters ...
 )

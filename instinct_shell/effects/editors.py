@@ -301,7 +301,6 @@ PROGRAMS: tuple[Program, ...] = (
             "hx",
             "kak",
             "mcedit",
-            "amp",
             "kate",
             "gedit",
             "code",

@@ -133,30 +133,6 @@ def secrets_of(index: int, scene: Scene) -> Iterator[str]:
             yield effect.target.text
 
 
-def keeps_values_back(invocation: Invocation, scene: Scene) -> bool:
-    """Whether every reader of an output lets only names or counts through: `env | cut -d= -f1`, `env | wc -l`, `env | grep -q X`."""
-    if not invocation.readers or invocation.captured:
-        return False
-    for index in invocation.readers:
-        words = [word.text or "" for word in scene.invocations[index].words] if index < len(scene.invocations) else [""]
-        name, rest = words[0], words[1:]
-        if name in BLUNT:
-            continue
-        text = " ".join(rest)
-        if name == "cut" and ("-d=" in rest or "-d =" in text) and ("-f1" in rest or "-f 1" in text):
-            continue
-        if name == "sed" and any(script in ("s/=.*//", "s/=.*$//", "s/=.*/=***/", "s/=.*/=/", "s/=.*/=<redacted>/") for script in rest):
-            continue
-        if name in ("awk", "gawk") and "-F=" in rest and any(script.replace(" ", "") == "{print$1}" for script in rest):
-            continue
-        if name in ("grep", "egrep") and any(
-            flag.startswith("-") and not flag.startswith("--") and ("c" in flag or "q" in flag) for flag in rest
-        ):
-            continue
-        return False
-    return True
-
-
 def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Scene) -> list[Effect]:
     """A `net.upload` with secret=1 for each secret that flows into a command that talks to the network."""
     outward = [effect for effect in effects if effect.kind in OUTWARD and not effect.get("secret")]

@@ -169,8 +169,8 @@ def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("gh", "glab", "hub", "tea", "berg"), style="raw", describe=forge, summary="code forge"),
+    Program(("gh", "glab", "tea", "berg"), style="raw", describe=forge, summary="code forge"),
     Program(("kaggle", "huggingface-cli", "hf", "wandb", "dvc", "replicate", "clearml-task"), style="raw", describe=data_hub, summary="data and model hubs"),
-    Program(("claude", "codex", "gemini", "aider", "llm", "openai", "sgpt", "aichat", "mods", "goose", "opencode", "cursor-agent", "amp", "crush", "fabric"),
+    Program(("claude", "codex", "gemini", "aider", "llm", "openai", "sgpt", "aichat", "mods", "opencode", "cursor-agent", "amp", "crush", "fabric"),
             style="raw", describe=paid_agent, summary="client of a paid model"),
 )  # fmt: skip

@@ -252,7 +252,7 @@ PROGRAMS: tuple[Program, ...] = (
             (
                 "ls dir vdir eza exa lsd tree stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos "
                 "info tldr cheat locate plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname "
-                "uptime free vmstat iostat mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getent "
+                "uptime free vmstat iostat mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname "
                 "getconf locale lscpu lsmem lspci lsusb lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch "
                 "fastfetch screenfetch ps top htop btop atop glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors "
                 "acpi upower tput clear reset stty sleep usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs "

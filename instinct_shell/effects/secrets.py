@@ -139,6 +139,13 @@ def keychain(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.INFRA_DESTROY, Target(TargetKind.OBJECT, "keychain"), tool="security", verb=verb)
 
 
+def _runs(call: Call, scene: Scene) -> Iterator[Effect]:
+    """`doppler run -- command`: the values go into the command's environment, so the command is what counts."""
+    from .sessions import secrets_into
+
+    yield from secrets_into(call, scene)
+
+
 def _store(names: str, store: str, reads: str, *, options: str = "", applies: str = "", destroys: str = "", harmless: str = "", summary: str = "") -> Program:
     """A row of a secret store's client: which verbs take values out, change, or destroy."""
     when = [(reads, f"secret.read store={store} prints=1 target=1")]
@@ -146,7 +153,7 @@ def _store(names: str, store: str, reads: str, *, options: str = "", applies: st
         when.append((applies, f"infra.apply tool={store} target=1"))
     if destroys:
         when.append((destroys, f"infra.destroy tool={store} target=1"))
-    return Program(tuple(names.split()), options, when=tuple(when), harmless=harmless, summary=summary or f"secret store client ({store})")
+    return Program(tuple(names.split()), options, when=tuple(when), harmless=harmless, describe=_runs, summary=summary or f"secret store client ({store})")
 
 
 PROGRAMS: tuple[Program, ...] = (
@@ -157,20 +164,20 @@ PROGRAMS: tuple[Program, ...] = (
     _store("vault bao", "vault", "kv+get read unwrap print+token kv+export token+create operator+init login",
            options="-address -namespace -field -format -mount -path -method", applies="kv+put kv+patch write policy+write auth+enable secrets+enable secrets+tune token+renew",
            destroys="kv+delete kv+destroy kv+metadata+delete delete secrets+disable auth+disable policy+delete operator+seal operator+rekey lease+revoke token+revoke"),
-    _store("op", "1password", "read item+get document+get inject run item+template+get", options="--account --vault --format --fields -o",
+    _store("op", "1password", "read item+get document+get inject item+template+get", options="--account --vault --format --fields -o",
            applies="item+create item+edit document+create", destroys="item+delete vault+delete document+delete"),
     _store("bw", "bitwarden", "get list+items export unlock receive", options="--session", applies="create edit", destroys="delete"),
     _store("lpass", "lastpass", "show export", destroys="rm"),
-    _store("doppler", "doppler", "secrets secrets+get secrets+download configure+get run", options="-p --project -c --config",
+    _store("doppler", "doppler", "secrets secrets+get secrets+download configure+get", options="-p --project -c --config",
            applies="secrets+set", destroys="secrets+delete projects+delete", harmless="secrets+substitute"),
-    _store("infisical", "infisical", "secrets secrets+get export run", applies="secrets+set", destroys="secrets+delete"),
-    _store("chamber", "chamber", "read export exec env list-services", applies="write import", destroys="delete"),
+    _store("infisical", "infisical", "secrets secrets+get export", applies="secrets+set", destroys="secrets+delete"),
+    _store("chamber", "chamber", "read export env", applies="write import", destroys="delete"),
     _store("secret-tool", "keyring", "lookup search", destroys="clear"),
     _store("keyring", "keyring", "get", applies="set", destroys="del"),
     _store("kwallet-query", "keyring", "-r --read-password"),
     _store("gnome-keyring", "keyring", "export"),
-    _store("teller", "teller", "env show run sh", summary="secret manager front end"),
-    _store("berglas", "berglas", "access exec", applies="create update", destroys="delete"),
+    _store("teller", "teller", "env show sh", summary="secret manager front end"),
+    _store("berglas", "berglas", "access", applies="create update", destroys="delete"),
     _store("git-credential", "git-credential", "fill get"),
     _store("mimikatz lazagne trufflehog3", "credentials", "", summary="takes credentials out of stores"),
 )  # fmt: skip

@@ -189,28 +189,28 @@ def at_time(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from scripts.run_stdin(call, scene, via=call.name)
 
 
+_READS_FILE = frozenset("dotenv dotenvx env-cmd godotenv op".split())
+_PLAIN_RUNNERS = frozenset("dotenv dotenvx env-cmd godotenv envdir".split())
+
+
 def secrets_into(call: Call, scene: Scene) -> Iterator[Effect]:
-    """Secret managers that run a command with secrets in its environment (op run, doppler run, dotenv, aws-vault exec): the command counts."""
-    words = list(call.operands)
-    texts = [word.text for word in words]
+    """Programs that run a command with secrets or settings in its environment (op run, doppler run, dotenv): the command counts."""
     for option in ("-f", "-e", "--env-file", "--file", "-p", "--path"):
         file = call.value(option)
-        if file is not None and call.name in ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op"):
+        if file is not None and call.name in _READS_FILE:
             yield from file_effects(call, scene, EffectKind.FILE_READ, file)
-    if texts[:1] and texts[0] in ("run", "exec"):
-        words = words[1:]
-        if call.name == "aws-vault":
-            words = words[1:]
-        if words and words[0].text == "--":
-            words = words[1:]
-    elif call.name == "envdir" and words:
+    words = call.operands
+    runs = bool(words) and words[0].text in ("run", "exec")
+    if call.name == "envdir" and words:
         yield from file_effects(call, scene, EffectKind.FILE_READ, words[0], recursive="1")
         words = words[1:]
-    elif call.name in ("op", "doppler", "aws-vault", "infisical"):
+    elif runs or call.name in _PLAIN_RUNNERS:
+        dashes = next((at for at, word in enumerate(call.argv) if word.text == "--"), None)
+        # `chamber exec service -- command`, `aws-vault exec profile -- command`: what stands before the dashes is the tool's own.
+        words = call.argv[dashes + 1 :] if dashes is not None else words[1:] if runs else words
+    else:
         return
-    if words and words[0].text == "--":
-        words = words[1:]
-    pairs, rest = split_assignments(tuple(words))
+    pairs, rest = split_assignments(words)
     if rest:
         yield from scene.nested_argv(rest, with_variables(call, pairs), via=call.name)
 
@@ -273,7 +273,7 @@ PROGRAMS: tuple[Program, ...] = (
     ),
     Program(("at", "batch", "atq", "atrm"), options="-f -q -t", describe=at_time, summary="runs shell text later"),
     Program(
-        ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "op", "doppler", "aws-vault", "infisical", "chamber", "teller"),
+        ("dotenv", "dotenvx", "env-cmd", "envdir", "godotenv", "aws-vault"),
         options="-f -e -p --env-file --file --path -c --config --project --env",
         style="stop",
         describe=secrets_into,

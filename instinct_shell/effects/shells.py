@@ -146,6 +146,15 @@ def multicall(call: Call, scene: Scene) -> Iterator[Effect]:
         yield scripts.opaque(call, flow.source_of_field(call.argv[0], scene), "the applet is not known")
 
 
+def variables(call: Call, scene: Scene) -> Iterator[Effect]:
+    """declare, export, set: without names (or with -p alone) they print all variables with their values."""
+    words = [field.text or field.prefix for field in call.argv]
+    if all(word in ("-p", "-x", "-px", "-xp") for word in words) and (call.name != "set" or not words):
+        from .secrets import environment_dump
+
+        yield from environment_dump(call, scene)
+
+
 def bind(call: Call, scene: Scene) -> Iterator[Effect]:
     """`bind -x '"key":command'`, `complete -C command`, `complete -F f`, `mapfile -C callback`: text a shell runs later."""
     for option in ("-x", "-C"):
@@ -197,12 +206,13 @@ PROGRAMS: tuple[Program, ...] = (
         options="-x -C -F -f -A -G -W -X -P -S -n -O -s -t -u -c -d -q -r -m -o",
         describe=bind,
     ),
+    Program(("export", "declare", "typeset", "set"), style="raw", describe=variables, summary="sets variables; alone it prints them all"),
     Program(("enable",), options="-f", describe=enable, summary="turns builtins on and off, loads them from libraries"),
     Program(("hash",), options="-p", describe=hash_builtin, summary="remembers where programs are"),
     Program(
         tuple(
             (
-                ": true false cd pushd popd dirs pwd echo printf test [ [[ set shift unset export declare typeset readonly local let "
+                ": true false cd pushd popd dirs pwd echo printf test [ [[ shift unset readonly local let "
                 "read return break continue exit logout wait jobs fg bg disown times ulimit umask type alias unalias help history fc "
                 "getopts shopt caller suspend command_not_found_handle compopt"
             ).split()

@@ -270,7 +270,7 @@ PROGRAMS: tuple[Program, ...] = (
         summary="starts and stops services",
     ),
     Program(
-        ("loginctl", "machinectl", "busctl", "coredumpctl", "homectl", "portablectl"),
+        ("loginctl", "busctl", "coredumpctl", "homectl", "portablectl"),
         harmless="list list-sessions list-users list-seats show status show-session show-user session-status "
         "user-status info dump debug tree introspect list-images image-status",
         when=(
@@ -322,7 +322,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         tuple(
             (
-                "ip ifconfig route nmcli netplan tc brctl iw iwconfig rfkill resolvectl systemd-resolve dhclient dhcpcd wpa_supplicant "
+                "ip ifconfig route nmcli netplan tc brctl iw iwconfig rfkill systemd-resolve dhclient dhcpcd wpa_supplicant "
                 "ifup ifdown arp ethtool bridge networkctl"
             ).split()
         ),

@@ -70,29 +70,9 @@ def environment(call: Call, scene: Scene) -> Iterator[Effect]:
     if rest:
         yield from scene.nested_argv(rest, with_variables(call, pairs), via="env", cwd=folder)
     elif not call.has("-u", "--unset", "-i", "--ignore-environment", "-"):
-        yield call.effect(
-            EffectKind.SECRET_READ,
-            Target(TargetKind.NAME, "environment"),
-            store="env",
-            prints="" if flow.keeps_values_back(call.invocation, scene) else "1",
-        )
+        from .secrets import environment_dump
 
-
-def print_environment(call: Call, scene: Scene) -> Iterator[Effect]:
-    """printenv without names prints the whole environment; a name that secrets bear prints that one."""
-    names = [field.text or field.prefix for field in call.operands]
-    if not names:
-        yield call.effect(
-            EffectKind.SECRET_READ,
-            Target(TargetKind.NAME, "environment"),
-            store="env",
-            prints="" if flow.keeps_values_back(call.invocation, scene) else "1",
-        )
-    for name in names:
-        if any(
-            word in name.upper() for word in ("SECRET", "TOKEN", "PASSWORD", "PASSWD", "API_KEY", "APIKEY", "PRIVATE_KEY", "CREDENTIAL")
-        ):
-            yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, name), store="env", prints="1")
+        yield from environment_dump(call, scene)
 
 
 def privilege(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -222,7 +202,6 @@ PROGRAMS: tuple[Program, ...] = (
         describe=environment,
         summary="sets variables, then runs a command; alone it prints the environment",
     ),
-    Program(("printenv",), describe=print_environment, summary="prints variables"),
     Program(
         ("sudo", "sudoedit", "sudo-rs"),
         options="-u -g -C -D -h -p -r -R -t -T -U --user --group --close-from --chdir --host --prompt --role --chroot "
