@@ -14,7 +14,7 @@ from ..model.profile import Profile
 from ..model.situation import Situation
 from . import globs
 from .base import shown
-from .patterns import PathSet, examples
+from .patterns import PathSet, examples, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,30 +41,7 @@ _SINKS = (
     "/dev/ptmx",
 )
 _SINK_FOLDERS = ("/dev/fd/", "/dev/pts/", "/dev/tcp/", "/dev/udp/", "/proc/self/fd/", "/proc/thread-self/fd/")
-_SYSTEM = (
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/opt",
-    "/proc",
-    "/root",
-    "/run",
-    "/sbin",
-    "/srv",
-    "/sys",
-    "/usr",
-    "/var",
-    "/home",
-    "/mnt",
-    "/media",
-    "/snap",
-    "/nix",
-)
+_SYSTEM = tuple(f"/{name}" for name in "bin boot dev etc lib lib32 lib64 libx32 proc root run sbin snap nix sys usr var".split())
 
 
 class Ground:
@@ -154,7 +131,7 @@ class Ground:
             return "in the home directory, outside the workspace"
         if path.startswith("/dev/"):
             return "a device"
-        if any(inside(path, folder) for folder in _SYSTEM[:10] + _SYSTEM[12:17]):
+        if any(inside(path, folder) for folder in _SYSTEM):
             return "a system path, outside the workspace"
         return "outside the workspace"
 
@@ -251,6 +228,15 @@ class Ground:
                         return pattern.text
         return ""
 
+    def filter_reaches(self, chosen: str, kind: str) -> str:
+        """The same for a filter on names (`find -name`, `grep --include`), where a wildcard matches a leading dot too."""
+        for pattern in (self._protected if kind == "protected" else self._lockfiles).patterns:
+            if _contained(chosen, pattern.text):
+                return pattern.text
+            if globs.aimed(chosen) and any(matches(chosen, name.rpartition("/")[2]) for name in examples(pattern.text)):
+                return pattern.text
+        return ""
+
     def _excepted(self, chosen: PathSet, glob: str) -> bool:
         runs = globs.literal_runs(glob)
         return (
@@ -333,5 +319,11 @@ def path_of(effect: Effect) -> str:
     return real_path(target.text) if target.kind is TargetKind.PATH and not target.dynamic and target.text else ""
 
 
+def elsewhere(effect: Effect) -> bool:
+    """Whether the effect's paths are those of a container or of another machine."""
+    return effect.has("remote") or effect.has("container")
+
+
 def is_pattern(effect: Effect) -> bool:
+    """Whether the effect's target is a shell glob."""
     return effect.target.kind is TargetKind.PATTERN and not effect.target.dynamic

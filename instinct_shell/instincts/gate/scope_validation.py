@@ -21,7 +21,7 @@ from ...model.fact import Answer, Question, QuestionKind
 from ...model.intent import IntentType
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import CHANGES, LOSSES, READS, TMP, Ground, ground_of, is_pattern, path_of
+from ..ground import CHANGES, LOSSES, READS, TMP, Ground, elsewhere, ground_of, is_pattern, path_of
 from ..patterns import PathSet
 
 TYPE_CHECKING = False
@@ -72,7 +72,7 @@ class ScopeValidation(BuiltIn):
 
 
 def _questions(effect: Effect, ground: Ground) -> list[Question]:
-    if effect.kind not in CHANGES and effect.kind not in READS:
+    if (effect.kind not in CHANGES and effect.kind not in READS) or (elsewhere(effect) and not ground.in_workspace(effect.target.text)):
         return []
     if is_pattern(effect):
         return [Question(QuestionKind.GLOB, effect.target.text)]
@@ -122,7 +122,7 @@ def _created_outside(effect: Effect, ground: Ground) -> Said | None:
     if effect.kind not in (EffectKind.FILE_CREATE, EffectKind.FILE_LINK) or effect.target.kind not in (TargetKind.PATH, TargetKind.PATTERN):
         return None
     path = path_of(effect) or effect.target.text
-    if not path or ground.in_scope(path.rstrip("/") or "/") or ground.is_sink(path) or effect.has("bound"):
+    if not path or elsewhere(effect) or ground.in_scope(path.rstrip("/") or "/") or ground.is_sink(path) or effect.has("bound"):
         return None
     return Decision.ASK, f"creates {ground.shown(path)}, {ground.place(path)}", "create it inside the workspace, such as `mkdir -p build`"
 

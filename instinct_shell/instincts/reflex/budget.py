@@ -70,10 +70,10 @@ class BudgetCeiling(BuiltIn):
         return None if decision is Decision.ALLOW else self.finding(decision, f"commits {money(amount)} on {name}", instead, effect=effect)
 
     def _calls(self, intent: Intent, calls: list[Effect], profile: Profile, situation: Situation) -> Finding | None:
-        effect = next((call for call in calls if call.has("unbounded")), calls[0] if calls else None)
+        effect = next((call for call in calls if call.has("endless")), calls[0] if calls else None)
         span = effect.span if effect else None
         instead = "make one call with a known price, or ask the person for a higher ceiling"
-        if effect is not None and effect.has("unbounded"):
+        if effect is not None and effect.has("endless"):
             return self.finding(Decision.DENY, "makes paid calls in a loop without an end", instead, effect=effect)
         amount = 0
         unknown = None

@@ -8,7 +8,7 @@ from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision
 from .. import globs
 from ..base import shown
-from ..ground import CHANGES, LOSSES, Ground, inside, is_pattern, path_of
+from ..ground import CHANGES, LOSSES, Ground, elsewhere, inside, is_pattern, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail
     """What a file effect would lose."""
     if effect.target.kind not in (TargetKind.PATH, TargetKind.PATTERN):
         return None
+    if elsewhere(effect) and effect.kind not in LOSSES and not ground.in_workspace(effect.target.text):
+        return None  # net.remote_exec or the container's own decision stands for it
     if effect.target.dynamic:
         return _dynamic(effect, ground, jail_level)
     if is_pattern(effect):

@@ -29,7 +29,6 @@ _INSTEAD = {
     "helm": "`helm list`",
     "docker": "`docker ps -a`",
     "aws": "`aws sts get-caller-identity`",
-    "gh": "`gh repo view`",
     "restic": "`restic snapshots`",
 }
 # What takes a service away, against what only starts it again.
@@ -72,6 +71,8 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
     ):
         return None
     decision = profile.effect_decision(kind)
+    if kind is EffectKind.INFRA_DESTROY and effect.get("tool") == "http" and effect.has("private") and decision is Decision.DENY:
+        decision = profile.effect_decision(EffectKind.INFRA_APPLY)  # a service of this machine or network: its rows, not the cloud's
     if decision is Decision.ALLOW:
         return None
     words, instead = known

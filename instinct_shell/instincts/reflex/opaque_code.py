@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...model.verdict import Finding
 
 _LOOK = "write it to a file first and read it, such as with `cat build/script.sh`; then run the file"
-_NETWORK = "download it to a file and read it: `curl -fsSL https://example.com/install.sh -o build/install.sh`"
+_NETWORK = "download it to a file below build, read it, and run the file then"
 _UNREAD = ("not valid shell", "syntax", "limit", "parse", "deadline", "nesting", "time-out", "timeout")
 
 
@@ -67,7 +67,7 @@ class OpaqueCode(BuiltIn):
         detail = f" ({shown(reason)})" if reason else ""
         if source == "network":
             return self.finding(Decision.DENY, f"runs {what} that comes from the network unread{detail}", _NETWORK, effect=effect)
-        if effect.has("reverse_shell") or effect.get("how") == "reverse-shell":
+        if effect.has("reverse"):
             return self.finding(Decision.DENY, f"hands a shell to another machine{detail}", "leave that to a person", effect=effect)
         if any(word in reason for word in _UNREAD) and source in ("", "text"):
             return self.finding(

@@ -27,7 +27,7 @@ def judge_network(effect: Effect, profile: Profile) -> Said | None:
             f"asks the cloud's metadata service ({place}), which hands out credentials",
             "let the person hand over what is needed",
         )
-    if effect.has("reverse_shell") or effect.has("exec"):
+    if effect.has("reverse"):
         return Decision.DENY, f"hands a shell to {place}", "leave that to a person"
     local = host in LOCAL or host.endswith(".localhost") or host.startswith("127.")
     match effect.kind:

@@ -16,7 +16,6 @@ from __future__ import annotations
 from ...model.effect import Effect, EffectKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import ground_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,13 +28,11 @@ if TYPE_CHECKING:
 # Ways to the host's own rights that no question makes safe.
 _ALWAYS = {
     "setuid": "gives a file the rights of its owner",
-    "privileged": "gives a container the rights of the host",
-    "socket": "hands the host's container socket to a container",
+    "docker-socket": "hands the host's container socket to a container",
+    "docker": "gives a container the rights of the host",
     "nsenter": "enters the namespaces of the host",
-    "host-pid": "lets a container see and stop the host's processes",
-    "capabilities": "gives a file or container capabilities of root",
+    "setcap": "gives a file capabilities of root",
 }
-_ROOTS = ("/", "/etc", "/root", "/var", "/usr", "/home", "/proc", "/sys", "/dev", "/boot")
 
 
 class Privilege(BuiltIn):
@@ -50,21 +47,12 @@ class Privilege(BuiltIn):
             if effect.kind is not EffectKind.SYSTEM_PRIVILEGE:
                 continue
             tool = effect.get("tool") or effect.program
-            always = _ALWAYS.get(tool) or _ALWAYS.get(effect.get("how")) or _ALWAYS.get(effect.get("action"))
+            always = _ALWAYS.get(tool)
             if always:
-                where = f" ({ground_of(intent, profile, situation).shown(effect.target.text)})" if effect.target.text else ""
+                what = effect.get("action") or effect.target.text
+                where = f" ({shown(what)})" if what else ""
                 found.append(
                     self.finding(Decision.DENY, always + where, "do it without the extra rights, inside the workspace", effect=effect)
-                )
-                continue
-            if tool == "mount" and effect.target.text in _ROOTS:
-                found.append(
-                    self.finding(
-                        Decision.DENY,
-                        f"mounts the host's {shown(effect.target.text)} into a container",
-                        "mount the workspace alone",
-                        effect=effect,
-                    )
                 )
                 continue
             decision = profile.effect_decision(EffectKind.SYSTEM_PRIVILEGE)

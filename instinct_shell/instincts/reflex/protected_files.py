@@ -23,7 +23,6 @@ from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
 from ..ground import LOSSES, READS, WRITES, Ground, ground_of, is_pattern, path_of, quoted
-from ..patterns import PathSet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def _protected(effect: Effect, ground: Ground) -> str:
     if is_pattern(effect) and ground.glob_reaches(effect.target.text, "protected"):
         return effect.target.text
     chosen = effect.get("filter")
-    if chosen and "/" not in chosen and ground.glob_reaches(ground.workspace + "/" + chosen, "protected"):
+    if chosen and "/" not in chosen and ground.filter_reaches(chosen, "protected"):
         return chosen
     if effect.target.dynamic and effect.target.kind is TargetKind.PATH:
         tail = effect.get("suffix")
@@ -124,7 +123,7 @@ def _lockfile(effect: Effect, ground: Ground) -> str:
     if is_pattern(effect) and effect.kind in (*WRITES, *LOSSES) and ground.glob_reaches(effect.target.text, "lockfile"):
         return effect.target.text
     chosen = effect.get("filter")
-    if chosen and effect.kind in (*WRITES, *LOSSES) and PathSet(ground.profile.write_protected).find("/" + chosen):
+    if chosen and effect.kind in (*WRITES, *LOSSES) and (ground.filter_reaches(chosen, "lockfile") or ground.lockfile("/" + chosen)):
         return chosen
     return ""
 

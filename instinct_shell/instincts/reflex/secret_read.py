@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import Ground, ground_of, is_pattern, path_of
+from ..ground import WRITES, Ground, ground_of, is_pattern, path_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,19 @@ class SecretRead(BuiltIn):
                 what = "the environment" if effect.get("upload") == "env" else "a secret"
                 where = f" to {shown(effect.target.text)}" if effect.target.text else ""
                 found.append(self.finding(Decision.DENY, f"sends {what}{where}", "let a person hand over credentials", effect=effect))
-        return tuple(found)
+        return (*found, *self._staged(effects, ground_of(intent, profile, situation)))
+
+    def _staged(self, effects: tuple[Effect, ...], ground: Ground) -> list[Finding]:
+        """A key written into an ordinary file that the same line commits: from then on it is in the history."""
+        keys = {
+            path: effect for effect in effects if effect.kind in WRITES and effect.get("content") == "secret" and (path := path_of(effect))
+        }
+        found = []
+        for effect in effects:
+            if effect.kind is EffectKind.FILE_READ and effect.has("staged") and path_of(effect) in keys:
+                reason = f"commits {ground.shown(path_of(effect))}, into which it writes what looks like a key"
+                found.append(self.finding(Decision.ASK, reason, "read the key from the environment when the program runs", effect=effect))
+        return found
 
     def _store(self, effect: Effect, profile: Profile) -> Finding | None:
         store = effect.get("store")

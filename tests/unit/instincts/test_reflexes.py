@@ -151,7 +151,7 @@ ROWS = [
     # privilege
     ("privilege", "ask", effect("system.privilege", tool="sudo")),
     ("privilege", "deny", effect("system.privilege", "x", tool="setuid")),
-    ("privilege", "deny", effect("system.privilege", tool="docker", how="privileged")),
+    ("privilege", "deny", effect("system.privilege", tool="docker", action="--privileged")),
     # opaque-code
     ("opaque-code", "deny", effect("code.opaque", source="network", language="shell")),
     ("opaque-code", "ask", effect("code.opaque", source="file", reason="output of a command")),
@@ -209,7 +209,7 @@ ROWS = [
     ("budget-ceiling", "deny", effect("api.call", "model", micros="10000001")),
     ("budget-ceiling", "allow", effect("api.call", "model", micros="250000")),
     ("budget-ceiling", "ask", effect("api.call", "model", unknown="1")),
-    ("budget-ceiling", "deny", effect("api.call", "model", unknown="1", unbounded="1")),
+    ("budget-ceiling", "deny", effect("api.call", "model", unknown="1", endless="1")),
 ]
 _WHERE = situation(guard_paths=("/opt/guard",), agent_pids=(4321, 4000))
 
