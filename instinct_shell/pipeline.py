@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Parser, Undo
+    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
     from .model.record import Hold
     from .model.situation import Situation
@@ -41,8 +41,8 @@ class Pipeline:
     """The steps, with the ports they need. Ports that only a run needs come as functions, so that a check never opens them."""
 
     __slots__ = (
-        "_announce", "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_parser", "_profile",
-        "_situation", "_undo",
+        "_announce", "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer",
+        "_parser", "_profile", "_situation", "_undo",
     )  # fmt: skip
 
     def __init__(
@@ -61,6 +61,7 @@ class Pipeline:
         confine: Callable[[Judgement], JailSpec] | None = None,
         jail: Callable[[], Jail] | None = None,
         undo: Callable[[], Undo] | None = None,
+        observer: Callable[[], Observer] | None = None,
         near_misses: Callable[[], NearMissLog] | None = None,
         announce: Callable[[str], None] | None = None,
     ) -> None:
@@ -77,6 +78,7 @@ class Pipeline:
         self._confine = confine
         self._jail = jail
         self._undo = undo
+        self._observer = observer
         self._near_misses = near_misses
         self._announce = announce or (lambda _: None)
 
@@ -162,11 +164,14 @@ class Pipeline:
         """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""
         assert self._jail is not None
         jail = self._jail()
+        workspace = judgement.situation.workspace
         hold = self._reserve(judgement)
         try:
-            undo = self._undo().snapshot(judgement.run, judgement.effects, judgement.situation.workspace) if self._undo else None
+            undo = self._undo().snapshot(judgement.run, judgement.effects, workspace) if self._undo else None
             for note in undo.notes if undo else ():
                 self._announce(f"no undo: {note}")
+            observer = self._observer() if self._observer else None
+            seen = observer.before(judgement.effects, workspace) if observer else None
             self._write(RecordKind.STARTED, judgement, records.started(spec, hold, undo), durable=self._durable(judgement))
             result = jail.run(spec)
         except InstinctError as error:
@@ -174,9 +179,12 @@ class Pipeline:
             self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
             raise
         self._settle(hold, spent=result.started)
+        changes = observer.after(seen, workspace) if observer else None
         note = ""
         try:
-            self._write(RecordKind.FINISHED, judgement, records.finished(result, hold), durable=False)
+            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold), durable=False)
+            if changes is not None and changes.surprises:
+                self._learn("surprise", judgement, "; ".join(changes.surprises))
         except InstinctError as error:
             # The command has run and its status is its own; the trail says "outcome unknown", and so do we.
             note = f"the command ran, but its outcome could not be recorded: {error.message}"
@@ -211,11 +219,13 @@ class Pipeline:
     def _remember(self, judgement: Judgement) -> None:
         """What was refused is something to learn from."""
         finding = judgement.verdict.finding
-        if finding is None or self._near_misses is None:
-            return
-        kind = "asked" if finding.decision is Decision.ASK else "denied"
-        signature = (finding.instinct, *dict.fromkeys(f"{effect.kind} {effect.program}".rstrip() for effect in judgement.effects))
-        self._near_misses().append(NearMiss(kind, self._clock.now(), judgement.run, signature, finding.reason))
+        if finding is not None:
+            self._learn("asked" if finding.decision is Decision.ASK else "denied", judgement, f"{finding.instinct}: {finding.reason}")
+
+    def _learn(self, kind: str, judgement: Judgement, summary: str) -> None:
+        if self._near_misses is not None:
+            signature = tuple(dict.fromkeys(f"{effect.kind} {effect.program}".rstrip() for effect in judgement.effects))
+            self._near_misses().append(NearMiss(kind, self._clock.now(), judgement.run, signature, summary))
 
     def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
         self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)

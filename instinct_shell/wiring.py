@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Undo
+    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Undo
     from .model.profile import Profile
     from .pipeline import Pipeline
     from .storage.audit import AuditTrail
@@ -227,6 +227,7 @@ class Guard:
                 confine=self.confine,
                 jail=self._jail,
                 undo=self._undo,
+                observer=self._observer,
                 near_misses=self._near_misses,
                 announce=self.announce,
             )
@@ -298,6 +299,11 @@ class Guard:
         from .execution.undo import Undo
 
         return Undo(self.state, rebuilt=self.profile.build_output)
+
+    def _observer(self) -> Observer:
+        from .execution.observe import Observer
+
+        return Observer((*self.profile.host_executed, *self.profile.never_write))
 
     def _jail(self) -> Jail:
         from .execution.launcher import Launcher

@@ -17,7 +17,11 @@ from .situation import Grant, Spend
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..shell.syntax import Parsed
+
+    Seen = Any  # the observer's own memory of how things looked; nobody else opens it
 
 
 class Parser(Protocol):
@@ -79,6 +83,21 @@ class Undo(Protocol):
     """Keeps what the effects of a run would destroy. Raises StorageError; then nothing runs."""
 
     def snapshot(self, run: str, effects: Sequence[Effect], workspace: str) -> UndoReport: ...
+
+
+class Changes(Protocol):
+    """What was seen after a run; `surprises` are changes that nobody had predicted, in words. A value."""
+
+    @property
+    def surprises(self) -> tuple[str, ...]: ...
+
+
+class Observer(Protocol):
+    """Looks at predicted targets and at files that matter later, before and after a run. Never raises."""
+
+    def before(self, effects: Sequence[Effect], workspace: str) -> Seen: ...
+
+    def after(self, seen: Seen, workspace: str) -> Changes: ...
 
 
 class NearMissLog(Protocol):

@@ -240,9 +240,10 @@ def _kill(effect: Effect, profile: Profile) -> Said | None:
 
 
 def _throwaway_row(effect: Effect, profile: Profile) -> bool:
-    """One row in a database that is named as a development one and nothing that points elsewhere."""
+    """One row in a database that is named as a development one and nothing that points elsewhere; a database that is a file of this machine,
+    whose own effect (an append) is judged by where it lies."""
     name = effect.get("database")
-    if name.startswith(THROWAWAY):
+    if name.startswith(THROWAWAY) or (effect.get("engine") == "sqlite" and profile.effect_decision(EffectKind.DB_WRITE) is Decision.ASK):
         return True
     where = effect.get("target_env")
     if where and any_matches(profile.production_patterns, where.lower()):

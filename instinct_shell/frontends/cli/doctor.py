@@ -1,0 +1,68 @@
+"""`instinct doctor`: the jail that this machine gives, and forbidden acts really tried inside one."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import sys
+
+import click
+
+from ...errors import Exit
+from ...execution.doctor import Canary, Host, examine, host
+from ...model.jailspec import JailLevel
+from ...model.version import VERSION
+from ..present import style_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..present import Style
+
+
+@click.command("doctor", epilog="Example: instinct doctor --level partial        Status: 0 healthy, 125 not.")
+@click.option("--level", type=click.Choice(["full", "partial"]), default="full", help="Try a jail of this level, not above (default: the best).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+@click.pass_context
+def command(ctx: click.Context, level: str, *, as_json: bool) -> None:
+    """Tell level, layers and versions, and try in a real jail what a command must not be able to do."""
+    machine = host()
+    canaries = examine(JailLevel(level)) if machine.level is not JailLevel.NONE else []
+    healthy = bool(canaries) and all(canary.healthy for canary in canaries)
+    if as_json:
+        click.echo(json.dumps(report(machine, canaries, healthy=healthy)))
+    else:
+        for line in _lines(machine, canaries, style_of(sys.stdout, os.environ), healthy=healthy):
+            click.echo(line)
+    ctx.exit(Exit.OK if healthy else Exit.FAILED)
+
+
+def report(machine: Host, canaries: list[Canary], *, healthy: bool) -> dict[str, object]:
+    """What was found, as JSON-able data."""
+    return {
+        "healthy": healthy,
+        "product": VERSION,
+        "python": platform.python_version(),
+        **{name: getattr(machine, name) if name != "layers" else list(machine.layers) for name in machine._fields},
+        "canaries": [{name: getattr(canary, name) for name in canary._fields} | {"healthy": canary.healthy} for canary in canaries],
+    }
+
+
+def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool) -> Iterator[str]:
+    yield f"instinct-shell {VERSION}, Python {platform.python_version()}, kernel {machine.kernel} on {machine.machine}, bash {machine.bash}"
+    yield f"jail level: {style.paint(str(machine.level), '1')} ({', '.join(machine.layers) or 'no layer'})"
+    if machine.obstacle:
+        yield style.clean(f"  not full, because {machine.obstacle}")
+        yield style.clean(f"  mend: {machine.hint}")
+    if canaries:
+        yield "tried inside a real jail:"
+    for canary in canaries:
+        if canary.stopped:
+            word, how = style.paint("stopped", "32"), f"by {canary.stopped_by}" if canary.stopped_by else ""
+        else:
+            word, how = (style.paint("ESCAPED", "1;31"), "") if canary.claimed else (style.paint("open   ", "33"), "not claimed at this level")
+        yield f"  {word} {canary.act:<58} {how}".rstrip()
+    held = sum(canary.stopped for canary in canaries)
+    yield f"{held} of {len(canaries)} stopped; " + ("healthy" if healthy else style.paint("NOT healthy: commands that need this jail are refused", "1;31"))
