@@ -97,7 +97,8 @@ class WorkerParser:
         return found
 
     def _by_shfmt(self, text: str) -> Parsed:
-        from ..shell.shfmt_adapter import prepared, to_script
+        from ..shell.shfmt_adapter import to_script
+        from ..shell.shfmt_words import prepared
         from . import shfmt
 
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from functools import cache
 
@@ -22,6 +23,25 @@ _BINARY = (
     ("*", "/", "%"),
     ("**",),
 )
+_OPERATIONS: dict[str, Callable[[int, int], int]] = {
+    "||": lambda a, b: bool(a) or bool(b),
+    "&&": lambda a, b: bool(a) and bool(b),
+    "|": operator.or_,
+    "^": operator.xor,
+    "&": operator.and_,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+    "<<": lambda a, b: a << (b & 63),
+    ">>": lambda a, b: a >> (b & 63),
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "**": operator.pow,
+}
 _ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="})
 _BITS = 1 << 64
 
@@ -197,26 +217,7 @@ class _Parser:
             return _wrap(quotient if op == "/" else left - quotient * right)
         if op == "**" and (right < 0 or right > 64 and abs(left) > 1):
             raise Unknown
-        found: int = {
-            "||": lambda: int(bool(left) or bool(right)),
-            "&&": lambda: int(bool(left) and bool(right)),
-            "|": lambda: left | right,
-            "^": lambda: left ^ right,
-            "&": lambda: left & right,
-            "==": lambda: int(left == right),
-            "!=": lambda: int(left != right),
-            "<=": lambda: int(left <= right),
-            ">=": lambda: int(left >= right),
-            "<": lambda: int(left < right),
-            ">": lambda: int(left > right),
-            "<<": lambda: left << (right & 63),
-            ">>": lambda: left >> (right & 63),
-            "+": lambda: left + right,
-            "-": lambda: left - right,
-            "*": lambda: left * right,
-            "**": lambda: left**right,
-        }[op]()
-        return _wrap(found)
+        return _wrap(int(_OPERATIONS[op](left, right)))
 
 
 def _number(token: str) -> int:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import patterns, simple, values
-from .expand import arithmetic
-from .invocation import Field, Known, Stream
-from .state import MISSING, Channel, State, merge
+from . import frames, patterns, simple, values
+from .calculate import arithmetic
+from .invocation import Known
+from .state import State, merge
 from .syntax import (
     AndOr,
     ArithFor,
@@ -15,7 +15,6 @@ from .syntax import (
     Command,
     Coproc,
     For,
-    Function,
     Group,
     If,
     Loop,
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
 
 MAX_UNROLLED = 32  # iterations of one loop that are followed one by one
 MAX_UNROLLED_ALL = 512
-MAX_CALLS = 24  # nested calls
-MAX_SAME = 3  # nested calls of one function
 _TESTS = frozenset({"[", "test", "grep", "diff", "cmp", "command", "which", "type", "hash", "pgrep"})
 
 
@@ -241,41 +238,12 @@ def _run_case(ev: Evaluator, node: Case) -> None:
 # ---------------------------------------------------------------- loops
 
 
-class Frame:
-    """A running loop or call: the states in which it is left early."""
-
-    __slots__ = ("breaks", "continues", "loop")
-
-    def __init__(self, loop: bool) -> None:
-        self.loop = loop
-        self.breaks: list[State] = []
-        self.continues: list[State] = []
-
-
-def leave(ev: Evaluator, name: str, level: int) -> None:
-    """break, continue and return: the state goes to the frame that is left."""
-    if name == "return":
-        for frame in reversed(ev.frames):
-            if not frame.loop:
-                frame.breaks.append(ev.state.copy())
-                return
-        return
-    loops = []
-    for frame in reversed(ev.frames):
-        if not frame.loop:
-            break
-        loops.append(frame)
-    if loops:
-        frame = loops[min(max(level, 1), len(loops)) - 1]
-        (frame.breaks if name == "break" else frame.continues).append(ev.state.copy())
-
-
 def _iteration(ev: Evaluator, body: Script, certain: bool) -> list[State]:
     """One pass over a body; the states in which it broke off the loop are returned, `state` is where the next pass starts."""
     held, context = ev.certain, ev.context
     ev.certain = held and certain
     ev.context = (*context, "loop")
-    frame = Frame(True)
+    frame = frames.Frame(True)
     ev.frames.append(frame)
     failed = ev.script(body)
     if failed is not None:
@@ -453,111 +421,3 @@ def run_arith_for(ev: Evaluator, node: Node) -> State | None:
         _passes(ev, run)
 
     return compound(ev, node.redirects, node.span, lambda: loop())
-
-
-# ---------------------------------------------------------------- functions
-
-
-def run_function(ev: Evaluator, node: Node) -> None:
-    """A definition; the body runs where it is called."""
-    assert isinstance(node, Function)
-    ev.function_names[node.name] = None
-    ev.state.functions[node.name] = (node.body, True)
-    ev.bodies[id(node.body)] = (node.name, node.body, ev.nested_span)
-    ev.state.version += 1
-    if node.name == "command_not_found_handle":
-        ev.note("not-found-handle", node.name, node.span)
-
-
-def call(
-    ev: Evaluator, name: str, body: Node, fields: tuple[Field, ...], fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span
-) -> State | None:
-    """A call of a function that this text defines: its body with the arguments in place."""
-    ev.called.add(id(body))
-    if ev.calls.count(name) >= MAX_SAME or len(ev.calls) >= MAX_CALLS:
-        fork = "background" in ev.context or "pipeline" in ev.context
-        ev.note("fork-bomb" if fork else "recursion", name, span)
-        return None
-    if streams:
-        simple.record(ev, (), (), fds, streams, span)
-    state = ev.state
-    held = state.positional, state.open_positional, state.fds
-    state.positional, state.open_positional = arguments(fields[1:])
-    state.fds = fds
-    state.locals = (*state.locals, {})
-    ev.calls.append(name)
-    frame = Frame(False)
-    ev.frames.append(frame)
-    context = ev.context
-    ev.context = (*context, "function")
-    nested = ev.nested_span
-    try:
-        failed = ev.node(body)
-    finally:
-        ev.calls.pop()
-        ev.context = context
-        ev.nested_span = nested
-        ev.frames.pop()
-    _after(ev, frame.breaks)
-    for after in (ev.state, failed):
-        if after is not None and after.locals:
-            for variable, value in after.locals[-1].items():
-                if value is MISSING:
-                    after.variables.pop(variable, None)
-                else:
-                    after.variables[variable] = value
-            after.locals = after.locals[:-1]
-            after.positional, after.open_positional, after.fds = held
-    return failed
-
-
-def arguments(fields: tuple[Field, ...]) -> tuple[tuple[Text, ...], bool]:
-    """Fields as positional parameters, and whether their number is unknown."""
-    known = []
-    for field in fields:
-        if field.many and not field.glob:
-            known.append(values.from_field(field))
-            return tuple(known), True
-        known.append(values.from_field(field))
-    return tuple(known), False
-
-
-def run_uncalled(ev: Evaluator) -> None:
-    """Bodies of functions that this text defines and never calls: what they would do, marked as such."""
-    for _ in range(3):
-        waiting = [entry for key, entry in ev.bodies.items() if key not in ev.called]
-        if not waiting:
-            return
-        for name, body, span in waiting:
-            ev.called.add(id(body))
-            ev.defined = name != "command_not_found_handle"
-            ev.state = ev.state.copy()
-            ev.state.dead = False
-            ev.state.positional, ev.state.open_positional = (), True
-            ev.frames.append(Frame(False))
-            held, ev.nested_span = ev.nested_span, span
-            ev.calls.append(name)
-            try:
-                ev.uncertain(lambda body=body: ev.apart(lambda: ev.node(body)), "function")  # type: ignore[misc]
-            finally:
-                ev.calls.pop()
-                ev.frames.pop()
-                ev.nested_span = held
-                ev.defined = False
-
-
-def run_traps(ev: Evaluator, outer: tuple[tuple[str, Span], ...]) -> None:
-    """The trap texts set since `outer`, as they run when the shell ends or is signalled."""
-    traps = [trap for trap in ev.state.traps if trap not in outer]
-    ev.state.traps = outer
-    for text, span in traps:
-        state = ev.state
-        ev.state = state.copy()
-        ev.state.dead = False
-        ev.state.traps = ()
-        held, ev.captured = ev.captured, False
-        ev.uncertain(lambda text=text, span=span: ev.nested(text, span), "trap")  # type: ignore[misc]
-        ev.captured = held
-        ev.state = state
-
-

@@ -205,7 +205,7 @@ def _sed(words: list[str], given: str) -> str | None:
         count = 0 if match[4] else 1
         lines = given.split("\n")
         last = lines.pop() if given.endswith("\n") else None
-        changed = [re.sub(match[2], lambda _, new=match[3]: new, line, count=count) for line in lines]  # type: ignore[misc]
+        changed = [re.sub(match[2], lambda _, new=match[3]: new, line, count=count) for line in lines]
         given = "\n".join(changed) + ("\n" if last is not None else "")
     return given
 

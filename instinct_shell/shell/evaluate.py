@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, parameters, simple, syntax, values
+from . import control, frames, parameters, simple, syntax, values
 from .expand import Expander
 from .invocation import Evaluation, Field, Invocation, Known, Origin, Stdin, Stream, Surroundings
 from .state import Channel, State, merge
@@ -86,7 +86,7 @@ class Evaluator:
         self.defined = False
         self.context: tuple[str, ...] = ()
         self.aborts = False
-        self.frames: list[control.Frame] = []  # the loops and calls that break, continue and return leave
+        self.frames: list[frames.Frame] = []  # the loops and calls that break, continue and return leave
         self.nested_span: Span | None = None
         self.process_texts: dict[tuple[int, ...], Text] = {}
         self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
@@ -102,8 +102,8 @@ class Evaluator:
         """Evaluates the script, its traps and the functions it never calls."""
         try:
             self.script(script)
-            control.run_traps(self, ())
-            control.run_uncalled(self)
+            frames.run_traps(self, ())
+            frames.run_uncalled(self)
         except (BoundReached, RecursionError) as error:
             reason = str(error) or "the text is nested too deeply"
             self.notes.append(("limit", reason, script.span))
@@ -239,14 +239,18 @@ class Evaluator:
 
     def apart(self, action: Callable[[], object], *context: str) -> None:
         """Runs an action in a subshell: what it changes does not escape."""
-        state, frames = self.state, self.frames
+        state, outer = self.state, self.frames
         self.state = state.copy()
         self.frames = []
-        traps = state.traps
+
+        def inside() -> None:
+            action()
+            frames.run_traps(self, state.traps)
+
         try:
-            self.within(lambda: (action(), control.run_traps(self, traps)), *context)
+            self.within(inside, *context)
         finally:
-            self.state, self.frames = state, frames
+            self.state, self.frames = state, outer
 
     def gather(self, action: Callable[[], object]) -> tuple[Text, tuple[int, ...]]:
         """What an action writes to stdout, and which invocations do."""
@@ -371,7 +375,8 @@ def _stdin(channel: Channel) -> Stdin:
     return Stdin(channel.kind, channel.field, channel.producers)
 
 
-def _run_opaque(ev: Evaluator, node: Opaque) -> None:
+def _run_opaque(ev: Evaluator, node: Node) -> None:
+    assert isinstance(node, Opaque)
     ev.opaque(node.span, node.reason, node.text)
 
 
@@ -387,7 +392,7 @@ _RUN: dict[type[Node], Callable[[Evaluator, Node], State | None]] = {
     syntax.For: control.run_for,
     syntax.ArithFor: control.run_arith_for,
     syntax.Case: control.run_case,
-    syntax.Function: control.run_function,
+    syntax.Function: frames.run_function,
     syntax.Test: simple.run_test,
     syntax.Arithmetic: simple.run_arithmetic,
     syntax.Coproc: control.run_coproc,

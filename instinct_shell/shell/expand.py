@@ -6,10 +6,11 @@ Nothing is read from disk. What is not known becomes a dynamic field that says w
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import arith, parameters, values
+from . import parameters, values
+from .calculate import arithmetic
 from .invocation import Field, Known
 from .syntax import Arith, Brace, CommandSub, Glob, Literal, OpaquePart, Param, Part, ProcessSub, Tilde, Word
-from .values import Array, Text
+from .values import Text
 from .words import escape_glob, split_globs, split_tildes
 
 TYPE_CHECKING = False
@@ -374,48 +375,3 @@ def _white_split(text: str) -> list[str]:
         else:
             out[-1] += char
     return out
-
-
-def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -> Text:
-    """The value of an arithmetic expression; variables it changes are changed. Code hidden in its variables is reported as opaque."""
-    for part in nested:
-        if isinstance(part, Literal):
-            ev.check_hidden(part.text, span, "arithmetic", subscript=True)
-            continue
-        found = ev.expander._joined(part)
-        if isinstance(part, CommandSub) and found.text is not None and text.strip() == f"$({text.strip()[2:-1]})":
-            text = found.text
-    if any(mark in text for mark in ("$(", "`", "[")):
-        ev.forget(arith.assigned_names(text), "arithmetic")
-        ev.check_hidden(text.replace("$(", "(") if nested else text, span, "arithmetic")
-        return values.unknown("arithmetic", "arithmetic")
-    changed: dict[str, int] = {}
-
-    def get(name: str, depth: int = 0) -> int:
-        if name in changed:
-            return changed[name]
-        found = ev.lookup(name)
-        if isinstance(found, Array):
-            found = found.items.get("0")
-        if found is None:
-            return 0
-        if found.text is None:
-            for value in found.values:
-                ev.check_hidden(value, span, f"arithmetic on `{name}`")
-            raise arith.Unknown
-        value = found.text.strip()
-        if not value:
-            return 0
-        ev.check_hidden(value, span, f"arithmetic on `{name}`")
-        if depth > 8:
-            raise arith.Unknown
-        return arith.evaluate(value, arith.Names(lambda n: get(n, depth + 1), changed.__setitem__))
-
-    try:
-        result = arith.evaluate(text.strip().strip('"'), arith.Names(get, changed.__setitem__))
-    except (arith.Unknown, RecursionError):
-        ev.forget(arith.assigned_names(text), "arithmetic")
-        return values.unknown("arithmetic", "arithmetic")
-    for name, number in changed.items():
-        ev.state.assign(name, Text((str(number),)))
-    return Text((str(result),))

@@ -80,7 +80,7 @@ def _bracket(pattern: str, at: int) -> tuple[str, int]:
     negated = pattern[at : at + 1] in ("!", "^")
     if negated:
         at += 1
-    out = []
+    out: list[str] = []
     first = True
     while at < len(pattern):
         char = pattern[at]

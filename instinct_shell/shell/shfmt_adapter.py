@@ -9,16 +9,15 @@ from __future__ import annotations
 from ..errors import LimitError
 from ..model.effect import Span
 from . import words
+from .shfmt_words import WordAdapter, plain
 from .syntax import (
     AndOr,
-    Arith,
     ArithFor,
     Arithmetic,
     Assignment,
     Background,
     Case,
     Command,
-    CommandSub,
     Coproc,
     For,
     Function,
@@ -31,17 +30,15 @@ from .syntax import (
     Node,
     Opaque,
     OpaquePart,
-    Param,
     Part,
     Pipeline,
-    ProcessSub,
     Redirect,
     Script,
     Subshell,
     Test,
     Word,
 )
-from .trust import MAX_NESTING, MAX_WORDS
+from .trust import MAX_NESTING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,9 +46,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-_RETURN = "\ue00d"  # stands for a carriage return while mvdan/sh reads the text
 _HERE = ("<<", "<<-")
-_REPLACE = {"#": "/#", "%": "/%"}
 
 
 def to_script(tree: Json, text: str) -> Script:
@@ -59,63 +54,14 @@ def to_script(tree: Json, text: str) -> Script:
     return _Adapter(text).file(tree)
 
 
-def prepared(text: str) -> str:
-    """The text to give to mvdan/sh, which skips carriage returns where bash takes them as part of a word."""
-    return text.replace("\r", _RETURN)
-
-
-class _Adapter:
-    """One conversion: the text, the map from byte offsets to code points, and the counters of the limits."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.returns = "\r" in text
-        self.words = 0
-        self.depth = 0
-        self.backquotes = 0
-        self.doubts: list[Opaque] = []  # places where bash reads the text otherwise than the parser did
-        self.points: list[int] | None = None
-        if self.returns or not text.isascii():
-            points = []
-            for number, char in enumerate(prepared(text)):
-                points += [number] * len(char.encode("utf-8", "surrogateescape"))
-            points.append(len(text))
-            self.points = points
-
-    # ------------------------------------------------------------ positions
-
-    def at(self, position: Json | None) -> int:
-        offset: int = position["Offset"] if position else 0
-        if self.points is None:
-            return offset
-        return self.points[min(offset, len(self.points) - 1)]
-
-    def span(self, node: Json) -> Span:
-        return Span(self.at(node.get("Pos")), self.at(node.get("End")))
-
-    def source(self, node: Json) -> str:
-        return self.slice(self.at(node.get("Pos")), self.at(node.get("End")))
-
-    def slice(self, start: int, end: int) -> str:
-        return self.text[start:end]
-
-    def value(self, node: Json) -> str:
-        found: str = node.get("Value", "")
-        if "\ufffd" in found:
-            start, end = self.at(node.get("ValuePos") or node.get("Pos")), self.at(node.get("ValueEnd") or node.get("End"))
-            return self.slice(start, end).replace("\\\n", "")
-        return found.replace(_RETURN, "\r") if self.returns else found
+class _Adapter(WordAdapter):
+    """Commands, redirections and assignments of one text."""
 
     # ------------------------------------------------------------ commands
 
     def file(self, tree: Json) -> Script:
         found = self.script(tree.get("Stmts"), Span(0, len(self.text)))
         return found.replace(items=(*found.items, *self.doubts)) if self.doubts else found
-
-    def doubt(self, reason: str) -> None:
-        """Makes the whole text opaque, beside what was read of it."""
-        if not any(found.reason == reason for found in self.doubts):
-            self.doubts.append(Opaque(Span(0, len(self.text)), reason, self.slice(0, len(self.text))))
 
     def script(self, stmts: list[Json] | None, span: Span | None = None) -> Script:
         items = stmts or []
@@ -188,7 +134,7 @@ class _Adapter:
         inner = stage.commands[0] if isinstance(stage, Pipeline) and len(stage.commands) == 1 else None
         if isinstance(inner, Command) and not inner.assignments:
             span = Span(stage.span.start, stage.span.start + 4)
-            return inner.replace(words=(_plain("time", span), *inner.words))
+            return inner.replace(words=(plain("time", span), *inner.words))
         return stage
 
     def _block(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
@@ -268,22 +214,22 @@ class _Adapter:
         if kind == "Word":
             out.append(self.word(node, braces=False))
         elif kind == "ParenTest":
-            out.append(_plain("(", self.span(node)))
+            out.append(plain("(", self.span(node)))
             self._test_words(node["X"], out)
-            out.append(_plain(")", self.span(node)))
+            out.append(plain(")", self.span(node)))
         elif kind == "UnaryTest":
-            out.append(_plain(node["Op"], self.span(node)))
+            out.append(plain(node["Op"], self.span(node)))
             self._test_words(node["X"], out)
         elif kind == "BinaryTest":
             self._test_words(node["X"], out)
-            out.append(_plain(node["Op"], self.span(node)))
+            out.append(plain(node["Op"], self.span(node)))
             self._test_words(node["Y"], out)
         else:
             out.append(Word(self.span(node), self.source(node), (OpaquePart(self.span(node), f"`{kind}` in a test"),)))
 
     def _declclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
         variant = node["Variant"]
-        found = [_plain(variant["Value"], self.span(variant))]
+        found = [plain(variant["Value"], self.span(variant))]
         assigned = []
         for argument in node.get("Args") or ():
             if not argument.get("Naked"):
@@ -297,7 +243,7 @@ class _Adapter:
                 parts.append(Literal(self.span(argument), "]", True))
                 found.append(Word(self.span(argument), self.source(argument), tuple(parts)))
             else:
-                found.append(_plain(argument["Name"]["Value"], self.span(argument)))
+                found.append(plain(argument["Name"]["Value"], self.span(argument)))
         return Command(span, tuple(found), (), redirects, tuple(assigned))
 
     def _timeclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
@@ -356,157 +302,13 @@ class _Adapter:
             for element in array.get("Elems") or ():
                 at = self.index(element["Index"]) if element.get("Index") else None
                 value = element.get("Value")
-                elements.append((at, self.word(value, assignment=at is not None) if value else _plain("", span)))
+                elements.append((at, self.word(value, assignment=at is not None) if value else plain("", span)))
             return Assignment(span, name, None, append, index, tuple(elements))
         value = node.get("Value")
         return Assignment(span, name, self.word(value, assignment=True) if value else None, append, index)
 
-    def index(self, node: Json) -> Word:
-        """A subscript as a word: plain words keep their parts, arithmetic keeps its source and what runs inside."""
-        if node["Type"] == "Word":
-            return self.word(node, braces=False)
-        span = self.span(node)
-        nested: list[Part] = []
-        self.arithmetic_parts(node, nested)
-        return Word(span, self.source(node), (Arith(span, self.source(node), True, tuple(nested)),))
-
-    # ------------------------------------------------------------ words
-
-    def word(self, node: Json, *, braces: bool = True, assignment: bool = False, quoted: bool = False) -> Word:
-        self.words += 1
-        if self.words > MAX_WORDS:
-            raise LimitError(f"the command has more than {MAX_WORDS:,} words", hint="split it, or put the data into a file")
-        span = self.span(node)
-        parts: list[Part] = []
-        for part in node.get("Parts") or ():
-            parts += self.part(part, quoted)
-        raw = self.text[span.start : span.end]
-        if "\\\n" in raw:
-            raw = raw.replace("\\\n", "")
-        return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment))
-
-    def part(self, node: Json, quoted: bool) -> list[Part]:
-        kind = node["Type"]
-        span = self.span(node)
-        if kind == "Lit":
-            text = self.value(node)
-            return [Literal(span, words.unescape_double(text, '"}'), True)] if quoted else words.unescape_unquoted(text, span)
-        if kind == "SglQuoted":
-            text = self.value(node)
-            if "\ufffd" in node.get("Value", ""):
-                text = self.slice(self.at(node["Left"]) + (2 if node.get("Dollar") else 1), self.at(node["Right"]))
-            return [Literal(span, words.decode_ansi(text) if node.get("Dollar") else text, True)]
-        if kind == "DblQuoted":
-            inner: list[Part] = []
-            for part in node.get("Parts") or ():
-                if part["Type"] == "Lit":
-                    inner.append(Literal(self.span(part), words.unescape_double(self.value(part)), True))
-                else:
-                    inner += self.part(part, True)
-            return inner or [Literal(span, "", True)]
-        if kind == "ParamExp":
-            name = (node.get("Param") or {}).get("Value", "")
-            if not name.isascii():
-                return self._foreign_name(node, name, span, quoted)
-            return [self.parameter(node, quoted)]
-        if kind == "CmdSubst":
-            return [CommandSub(span, self.script(node.get("Stmts"), span), quoted, bool(node.get("Backquotes")))]
-        if kind == "ProcSubst":
-            return [ProcessSub(span, self.script(node.get("Stmts"), span), node["Op"][0])]
-        if kind == "ArithmExp":
-            nested: list[Part] = []
-            self.arithmetic_parts(node.get("X"), nested)
-            return [Arith(span, self.source(node["X"]) if node.get("X") else "", quoted, tuple(nested))]
-        if kind == "ExtGlob":
-            return [Glob(span, node["Op"] + node["Pattern"]["Value"] + ")")]
-        return [OpaquePart(span, f"`{kind}` in a word")]
-
-    def _foreign_name(self, node: Json, name: str, span: Span, quoted: bool) -> list[Part]:
-        """mvdan/sh lets names hold any letter; in bash `$xé` is `$x` and a letter."""
-        if not node.get("Short"):
-            return [OpaquePart(span, "a name that is not ASCII")]
-        size = next(at for at, char in enumerate(name) if not char.isascii())
-        first: Part = Param(Span(span.start, span.start + size + 1), name[:size], quoted) if size else Literal(span, "$", quoted)
-        return [first, Literal(Span(span.start + size + 1, span.end), name[size:], quoted)]
-
-    def parameter(self, node: Json, quoted: bool) -> Part:
-        span = self.span(node)
-        parameter = node.get("Param")
-        if not parameter or node.get("Width") or node.get("Flags") or node.get("NestedParam") or node.get("Modifiers"):
-            return OpaquePart(span, "unusual parameter expansion")
-        name = parameter["Value"]
-        index = self.index(node["Index"]) if node.get("Index") else None
-        op = ""
-        argument = second = None
-        if node.get("Length"):
-            op = "length"
-        elif node.get("Names"):
-            op = "names"
-        elif node.get("Excl"):
-            op = "indirect"
-        if piece := node.get("Slice"):
-            argument = self.index(piece["Offset"]) if piece.get("Offset") else None
-            second = self.index(piece["Length"]) if piece.get("Length") else None
-            op = op + ":"
-        elif replace := node.get("Repl"):
-            argument = self.word(replace["Orig"], braces=False) if replace.get("Orig") else None
-            second = self.word(replace["With"], braces=False) if replace.get("With") else None
-            op, argument = _replacement(op, bool(replace.get("All")), argument)
-        elif expansion := node.get("Exp"):
-            word = expansion.get("Word")
-            pattern = expansion["Op"][0] in "#%^,"
-            if word and quoted and not pattern:
-                word = self._quotes_in_quotes(word)
-            argument = self.word(word, braces=False, quoted=quoted and not pattern) if word else None
-            op = op + expansion["Op"]
-            if expansion["Op"] == "@":
-                op, argument = op + (argument.raw if argument else ""), None
-        return Param(span, name, quoted, op, argument, second, index)
-
-    def _quotes_in_quotes(self, word: Json) -> Json:
-        """In `"${x:-'y'}"` the single quotes are plain characters for bash, which mvdan/sh takes for quotes."""
-        parts = []
-        for part in word.get("Parts") or ():
-            if part["Type"] == "SglQuoted":
-                inside = part.get("Value", "")
-                if part.get("Dollar") or any(c in inside for c in "}$`\"\\"):
-                    self.doubt("single quotes inside a quoted `${..}`")
-                part = {**part, "Type": "Lit", "Value": f"'{inside}'"}
-            parts.append(part)
-        return {**word, "Parts": parts}
-
-    def arithmetic_parts(self, node: Json | None, out: list[Part]) -> None:
-        """Every part of an arithmetic expression that may run something, in source order."""
-        if node is None:
-            return
-        kind = node["Type"]
-        if kind == "Word":
-            for part in node.get("Parts") or ():
-                if part["Type"] != "Lit":
-                    out += self.part(part, True)
-            return
-        for key in ("X", "Y"):
-            self.arithmetic_parts(node.get(key), out)
-
-
-def _plain(text: str, span: Span) -> Word:
-    return Word(span, text, (Literal(span, text, False),))
-
-
 def _has_position(position: Json | None) -> bool:
     return bool(position) and (position or {}).get("Line", 0) > 0
-
-
-def _replacement(op: str, everywhere: bool, pattern: Word | None) -> tuple[str, Word | None]:
-    """mvdan keeps the anchor of `${x/#a/b}` inside the pattern; we keep it in the operator."""
-    if everywhere:
-        return op + "//", pattern
-    if pattern is not None and pattern.parts:
-        first = pattern.parts[0]
-        if isinstance(first, Literal) and not first.quoted and first.text[:1] in ("#", "%"):
-            rest = (first.replace(text=first.text[1:]), *pattern.parts[1:])
-            return op + _REPLACE[first.text[0]], pattern.replace(parts=rest)
-    return op + "/", pattern
 
 
 def _without_tabs(text: str, line_start: bool) -> str:

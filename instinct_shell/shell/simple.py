@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..model.effect import Span
-from . import builtins, control, outputs, values
-from .expand import arithmetic
+from . import assignments, builtins, frames, outputs, values
+from .call import Call
+from .calculate import arithmetic
 from .invocation import Field, Known, Stream
-from .state import Channel, State
+from .state import MISSING, Channel, State, merge
 from .syntax import Arithmetic, Assignment, Command, Literal, Node, Pipeline, ProcessSub, Redirect, Script, Test, Word
 from .values import Array, Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .evaluate import Evaluator
+    from .state import Variable
 
 _INPUT = frozenset({"<", "<>", "<<", "<<-", "<<<", "<&"})
 _NUMBERED = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
@@ -38,25 +42,22 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
     redirects = node.redirects
     fds, streams = apply_redirects(ev, redirects) if redirects else (ev.state.fds, ())
     if not node.words and not node.assignments_in_words:
-        return _assignments_only(ev, node, fds, streams, span)
-    temporary = tuple(temporary_assignment(ev, a) for a in node.assignments)
+        _assignments_only(ev, node, fds, streams, span)
+        return None
+    temporary = tuple(assignments.temporary_assignment(ev, a) for a in node.assignments)
     declared = node.assignments_in_words
-    if not fields:
-        return _nothing_left(ev, node, fds, streams, span)
+    if not fields:  # all words expanded to nothing: the assignments then stay, as bash has it
+        _assignments_only(ev, node, fds, streams, span)
+        return None
     return _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
 
 
 def _assignments_only(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:
     pairs = []
     for assignment in node.assignments:
-        text = assign(ev, assignment)
+        text = assignments.assign(ev, assignment)
         pairs.append((assignment.name, values.to_field(text, ev.span(assignment.span))))
     record(ev, (), tuple(pairs), fds, streams, span)
-
-
-def _nothing_left(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:
-    """All words expanded to nothing: the assignments then stay, as bash has it."""
-    _assignments_only(ev, node, fds, streams, span)
 
 
 def _each_name(
@@ -76,13 +77,10 @@ def _each_name(
     after: State | None = None
     for value in first.values:
         ev.state = before.copy()
-        if value or first.quoted:
-            chosen: tuple[Field, ...] = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:])
-        else:
-            chosen = fields[1:]
+        chosen = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:]) if value or first.quoted else fields[1:]
         if chosen:
-            ev.uncertain(lambda words=chosen: invoke(ev, words, temporary, declared, fds, streams, span), "branch")
-        after = ev.state if after is None else control.merge(after, ev.state)
+            ev.uncertain(partial(invoke, ev, chosen, temporary, declared, fds, streams, span), "branch")
+        after = ev.state if after is None else merge(after, ev.state)
     ev.state = after or before
     return None
 
@@ -104,10 +102,10 @@ def invoke(
         if name is not None and name in state.functions:
             body, sure = state.functions[name]
             if sure:
-                return control.call(ev, name, body, fields, fds, streams, span)
+                return frames.call(ev, name, body, fields, fds, streams, span)
             before = state.copy()
-            ev.uncertain(lambda: control.call(ev, name, body, fields, fds, streams, span), "branch")
-            ev.state = control.merge(before, ev.state)
+            ev.uncertain(lambda: frames.call(ev, name, body, fields, fds, streams, span), "branch")
+            ev.state = merge(before, ev.state)
         words = builtins.unwrapped(fields)
         inner = words[0].text if words else None
         handler = builtins.TABLE.get(inner) if inner is not None else None
@@ -115,25 +113,21 @@ def invoke(
             index = record(ev, fields, temporary, fds, streams, span)
             _finish(ev, index, words, fds)
             return None
-        call = builtins.Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
+        call = Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
         return handler(ev, call)
     finally:
         if held is not None:
             for variable, value in held:
-                if value is _ABSENT:
+                if value is MISSING:
                     ev.state.variables.pop(variable, None)
                 else:
-                    assert not isinstance(value, str)
                     ev.state.variables[variable] = value
 
 
-_ABSENT = "absent"
-
-
-def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Text | Array | str | None]]:
-    held: list[tuple[str, Text | Array | str | None]] = []
+def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Variable]]:
+    held: list[tuple[str, Variable]] = []
     for name, field in temporary:
-        held.append((name, ev.state.variables.get(name, _ABSENT)))  # type: ignore[arg-type]  # the marker is told apart on the way back
+        held.append((name, ev.state.variables.get(name, MISSING)))
         ev.state.variables[name] = values.from_field(field)
     return held
 
@@ -177,98 +171,6 @@ def _finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, 
 def finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, Channel]) -> None:
     """As for programs, for the builtins that print."""
     _finish(ev, index, words, fds)
-
-
-# ---------------------------------------------------------------- assignments
-
-
-def temporary_assignment(ev: Evaluator, node: Assignment) -> tuple[str, Field]:
-    """`name=value` in front of a command."""
-    return (node.name, values.to_field(ev.expander.single(node.value), ev.span(node.span)))
-
-
-def assign(ev: Evaluator, node: Assignment, local: bool = False) -> Text:
-    """Carries out an assignment; what was assigned is returned (for an array, its elements as one text)."""
-    if node.array is not None:
-        return _assign_array(ev, node)
-    text = ev.expander.single(node.value)
-    if node.value is None and local:
-        return text
-    letters = ev.state.attributes.get(node.name, "")
-    if "i" in letters:
-        text = arithmetic(ev, text.text, (), node.span) if text.text is not None else values.unknown("arithmetic", "arithmetic", node.name)
-    elif "u" in letters or "l" in letters:
-        text = values.transform(text, str.upper if "u" in letters else str.lower)
-    if "n" in letters:
-        ev.note("nameref", node.name, node.span)
-    if node.name == "PS4" and any("$(" in v or "`" in v for v in text.values):
-        ev.opaque(node.span, "`PS4` holds code that bash runs under `set -x`", text.values[0])
-    if node.index is not None:
-        return _assign_element(ev, node, text)
-    if node.append:
-        old = ev.lookup(node.name)
-        if isinstance(old, Array):
-            old = old.items.get("0")
-        if old is not None:
-            text = values.concat(old, text) if "i" not in letters else values.unknown("arithmetic", "arithmetic", node.name)
-    ev.state.assign(node.name, text)
-    if node.name in ev.environment:
-        ev.state.exported |= {node.name}
-    if node.name == "PATH":
-        ev.note("path", text.text or "", node.span)
-    return text
-
-
-def _assign_array(ev: Evaluator, node: Assignment) -> Text:
-    old = ev.lookup(node.name)
-    keyed = isinstance(old, Array) and old.keyed or "A" in ev.state.attributes.get(node.name, "")
-    array = old.copy() if node.append and isinstance(old, Array) else Array({}, keyed)
-    if node.append and isinstance(old, Text):
-        array.items["0"] = old
-    number = max((int(k) for k in array.items if k.isdigit()), default=-1) + 1
-    seen: list[Text] = []
-    for index, word in node.array or ():
-        if index is not None:
-            key = ev.expander.single(index).text
-            value = ev.expander.single(word)
-            seen.append(value)
-            if key is None:
-                array.open_ = value if array.open_ is None else values.join(array.open_, value)
-                continue
-            array.items[key] = value
-            number = int(key) + 1 if key.isdigit() else number
-            continue
-        for field in ev.expander.fields(word):
-            value = values.from_field(field)
-            seen.append(value)
-            if field.many:
-                array.open_ = value if array.open_ is None else values.join(array.open_, value)
-                continue
-            array.items[str(number)] = value
-            number += 1
-    ev.state.assign(node.name, array)
-    joined = values.EMPTY
-    for at, value in enumerate(seen):
-        joined = values.concat(values.concat(joined, Text((" ",))) if at else joined, value)
-    return joined
-
-
-def _assign_element(ev: Evaluator, node: Assignment, text: Text) -> Text:
-    index = ev.expander.single(node.index)
-    ev.check_hidden(index.text or "", node.span, "subscript", subscript=True)
-    old = ev.lookup(node.name)
-    array = old.copy() if isinstance(old, Array) else Array({"0": old} if isinstance(old, Text) else {}, "A" in ev.state.attributes.get(node.name, ""))
-    from .parameters import subscript
-
-    key = subscript(ev, array, index)
-    if node.append and key is not None and key in array.items:
-        text = values.concat(array.items[key], text)
-    if key is None:
-        array.open_ = text if array.open_ is None else values.join(array.open_, text)
-    else:
-        array.items[key] = text
-    ev.state.assign(node.name, array)
-    return text
 
 
 # ---------------------------------------------------------------- redirections

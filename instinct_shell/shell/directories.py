@@ -1,0 +1,134 @@
+"""cd, pushd, popd and mkdir: where later commands run. A failed `cd` leaves the old directory, so both are followed."""
+
+from __future__ import annotations
+
+import posixpath
+
+from . import simple, values
+from .call import Call
+from .state import State
+from .values import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+_SURE = frozenset({"/", "/tmp", "/var", "/etc", "/usr", "/home", "/root", "/opt", "/var/tmp", "/dev", "/proc", "/sys", "/usr/local", "/var/log"})
+
+
+
+def change(ev: Evaluator, call: Call) -> State | None:
+    call.record(ev)
+    words = [f for f in call.args if f.text not in ("-P", "-L", "-e", "-@", "--")]
+    if words and words[0].text == "-":
+        target, certain = ev.state.oldpwd or values.unknown("previous directory", "variable", "OLDPWD"), True
+    elif words:
+        target, certain = values.from_field(words[0]), False
+    else:
+        home = ev.lookup("HOME")
+        target, certain = home if isinstance(home, Text) else values.known("/"), True
+    return _change(ev, target, certain)
+
+
+def _change(ev: Evaluator, target: Text, certain: bool) -> State | None:
+    state = ev.state
+    failed = state.copy()
+    new = _resolved(ev, target)
+    path = new.text
+    fresh = any(origin.kind == "mktemp" for origin in new.origins)
+    if fresh or (path is not None and (certain or _exists(ev, path))):
+        failed.dead = True
+    state.oldpwd = state.cwd
+    state.cwd = new
+    state.version += 1
+    return failed
+
+
+def _resolved(ev: Evaluator, target: Text) -> Text:
+    """A directory argument as an absolute path, on each value of the current directory."""
+    if not target.known:
+        if not target.prefix.startswith("/"):
+            prefix = "" if target.prefix.startswith("..") or ev.state.cwd.text is None or not target.prefix else f"{ev.state.cwd.text}/{target.prefix}"
+            return Text((), target.reason or "unknown directory", target.origins, prefix, unset=target.unset)
+        return target
+    if target.glob:
+        return Text((), "directory given by a pattern", target.origins, values.common_prefix(tuple(values.literal_head(v) for v in target.values)))
+    cdpath = ev.lookup("CDPATH")
+    if isinstance(cdpath, Text) and cdpath.values not in (("",), (".",)) and any(not v.startswith(("/", ".")) for v in target.values):
+        if cdpath.text is None:
+            return values.unknown("`CDPATH` decides the directory", "variable", "CDPATH")
+        folders = [folder or "." for folder in cdpath.text.split(":")]
+        found = [posixpath.join(folder, v) for folder in [*folders, "."] for v in target.values]
+        target = values.one_of(found)
+    paths = []
+    for value in target.values:
+        if value.startswith("/"):
+            paths.append(_fold(value))
+        elif value == "":
+            return ev.state.cwd
+        elif ev.state.cwd.known:
+            paths += [_fold(f"{base.rstrip('/')}/{value}") for base in ev.state.cwd.values]
+        else:
+            cwd = ev.state.cwd
+            prefix = _fold(cwd.prefix) if cwd.prefix.startswith("/") and not value.startswith("..") else ""
+            if cwd.origins and cwd.origins[0].kind == "mktemp" and not value.startswith(".."):
+                return Text((), cwd.reason, cwd.origins, cwd.prefix, "/" + value)
+            return Text((), cwd.reason, cwd.origins, prefix)
+    return values.one_of(paths, unset=target.unset)
+
+
+def _fold(path: str) -> str:
+    return "/" + posixpath.normpath(path).lstrip("/")
+
+
+def _exists(ev: Evaluator, path: str) -> bool:
+    """Directories that are surely there: well-known ones, the start directory with its parents, home, and what this text made."""
+    start = ev.surroundings.cwd
+    if path in _SURE or path in (ev.surroundings.home, start) or start.startswith(path.rstrip("/") + "/"):
+        return True
+    return path in ev.state.made
+
+
+def push(ev: Evaluator, call: Call) -> State | None:
+    call.record(ev, None)
+    words = [f for f in call.args if f.text != "-n"]
+    if not words:
+        if not ev.state.stack:
+            return None
+        target, rest = ev.state.stack[0], ev.state.stack[1:]
+        ev.state.stack = (ev.state.cwd, *rest)
+        return _change(ev, target, True)
+    if (words[0].text or "").startswith(("+", "-")):
+        ev.state.cwd = values.unknown("directory stack was rotated", "variable", "DIRSTACK")
+        return None
+    held = ev.state.stack
+    ev.state.stack = (ev.state.cwd, *held)
+    failed = _change(ev, values.from_field(words[0]), False)
+    if failed is not None:
+        failed.stack = held
+    return failed
+
+
+def pop(ev: Evaluator, call: Call) -> State | None:
+    call.record(ev, None)
+    if ev.state.stack and not call.args:
+        target, ev.state.stack = ev.state.stack[0], ev.state.stack[1:]
+        return _change(ev, target, True)
+    if call.args or not ev.state.stack:
+        return None
+    return None
+
+
+def make(ev: Evaluator, call: Call) -> State | None:
+    index = simple.record(ev, call.words, call.temporary, call.fds, call.streams, call.span)
+    simple.finish(ev, index, call.words, call.fds)
+    made: list[str] = []
+    for field in call.args:
+        if field.text is not None and not field.text.startswith("-"):
+            path = _resolved(ev, values.known(field.text)).text
+            while path is not None and path != "/" and len(made) < 200:
+                made.append(path)
+                path = posixpath.dirname(path)
+    ev.state.made |= frozenset(made)
+    ev.state.version += 1
+    return None
