@@ -12,7 +12,7 @@ from .decoders import decode
 from .python_names import FUNCTIONS, PATH_METHODS
 from .python_outside import Outside
 from .python_texts import text_method
-from .python_values import UNKNOWN, Many, Ref, Table, Thing, Under, Unknown, concat, each, field_of, join_path, taint
+from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat, each, field_of, join_path, taint
 from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
@@ -105,8 +105,8 @@ class Calls(Outside):
     def touch(self, kind: EffectKind, value: object, **attributes: str) -> None:
         """This effect on the path that a value names; on everything below a folder for what a walk found there."""
         call = self.call.replace(certainty=weakest(self.call.certainty, self.sure))
-        if isinstance(value, Many):
-            for item in value.items:
+        if isinstance(value, (Many, Either)):
+            for item in value.items if isinstance(value, Many) else value.values:
                 self.touch(kind, item, **attributes)
             return
         if isinstance(value, Thing) and value.kind in ("file", "scratch file"):
@@ -266,6 +266,10 @@ class Calls(Outside):
 
     def shell_text(self, value: object, named: Named | None = None) -> None:
         """Shell text runs."""
+        if isinstance(value, Either):
+            for one in value.values:
+                self.shell_text(one, named)
+            return
         field = field_of(value)
         call = self.call.replace(invocation=self.call.invocation.replace(stdin=INHERIT, streams=(), readers=()), certainty=weakest(self.call.certainty, self.sure))
         cwd = (named or {}).get("cwd")
@@ -334,6 +338,10 @@ class Calls(Outside):
 
     def run_code(self, value: object) -> None:
         """Code in a value runs: known text is read, a file's is a script, the rest is opaque."""
+        if isinstance(value, Either):
+            for one in value.values:
+                self.run_code(one)
+            return
         if isinstance(value, Unknown) and value.source == "file" and isinstance(value.detail, Field):
             self.run_path(value.detail)
             return
@@ -606,6 +614,8 @@ class Calls(Outside):
 
     def method(self, base: object, name: str, args: Args, named: Named, node: ast.Call | None) -> object:
         """A method of a value."""
+        if isinstance(base, Either):
+            return alternatives([self.method(one, name, args, named, node) for one in base.values])
         if isinstance(base, (Field, Under)) and name in PATH_METHODS:
             return self.path_method(base, name, args, named)
         if isinstance(base, (Field, Under)):

@@ -239,7 +239,7 @@ class Outside:
             return Thing("module dict", args[0].name)
         sources = sorted(frozenset().union(*(taint(one) for one in args))) if args else []
         if args and isinstance(args[0], (Table, Many)) and not sources:
-            return _spelled(args[0])
+            return spelled(args[0])
         return Unknown(sources[0]) if sources else args[0] if args and isinstance(args[0], Thing) else UNKNOWN
 
     def do_stdin(self, name: str, args: Args, named: Named) -> object:
@@ -266,7 +266,7 @@ class Outside:
             bodies = [named["params"]] if "env" in taint(named.get("params")) else []
         secret = any("env" in taint(one) for one in bodies)
         for one in bodies:
-            request.text(field_of(_spelled(one) if isinstance(one, (Table, Many)) else one))
+            request.text(field_of(spelled(one) if isinstance(one, (Table, Many)) else one))
         if named.get("files") is not None:
             request.sends.append("file")
         if bodies and method == "GET":
@@ -664,17 +664,17 @@ class Outside:
         return UNKNOWN
 
 
-def _spelled(value: object) -> object:
+def spelled(value: object) -> object:
     """A table or list as JSON-like text, as far as it is known."""
     if isinstance(value, Table):
         found: object = literal("{")
         for key, item in value.pairs:
-            found = concat(found, concat(concat(literal('"'), field_of(key)), concat(literal('": '), field_of(_spelled(item)))))
+            found = concat(found, concat(concat(literal('"'), field_of(key)), concat(literal('": '), field_of(spelled(item)))))
             found = concat(found, literal(", "))
         return concat(found, literal("}"))
     if isinstance(value, Many):
         found = literal("[")
         for item in value.items:
-            found = concat(found, concat(field_of(_spelled(item)), literal(", ")))
+            found = concat(found, concat(field_of(spelled(item)), literal(", ")))
         return concat(found, literal("]"))
     return value if isinstance(value, (Field, Unknown)) else field_of(value)

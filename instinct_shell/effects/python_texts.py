@@ -34,7 +34,7 @@ def text_method(reader: Calls, base: Field | Under, name: str, args: tuple[objec
     if isinstance(base, Under):
         return _under_method(base, name, args)
     if name == "join":
-        return _joined(base, args[0] if args else UNKNOWN)
+        return joined(base, args[0] if args else UNKNOWN)
     if name == "replace":
         if len(args) == 1:  # pathlib's rename over what is there
             reader.do_move("os.replace", (base, args[0]), {})
@@ -77,7 +77,7 @@ def _under_method(base: Under, name: str, args: tuple[object, ...]) -> object | 
     return UNKNOWN if name in ("exists", "is_file", "is_dir", "startswith", "endswith", "stat", "is_symlink", "match", "split") else None
 
 
-def _joined(separator: Field, items: object) -> object:
+def joined(separator: Field, items: object) -> object:
     if isinstance(items, Many) and not items.more and len(items.items) <= 4096:
         found: object = literal("")
         for index, item in enumerate(items.items):

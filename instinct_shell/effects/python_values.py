@@ -59,6 +59,12 @@ class Thing(Value):
     more: object = None
 
 
+class Either(Value):
+    """One of these values; made when known and unknown ones meet, so that neither hides the other."""
+
+    values: tuple[object, ...]
+
+
 class Unknown(Value):
     """Anything. source: "" | network | file | stdin | env | generated: what it was made of; detail: the file's path."""
 
@@ -92,7 +98,10 @@ def taint(value: object) -> frozenset[str]:
     if isinstance(value, Unknown):
         return frozenset((value.source,)) if value.source else frozenset()
     if isinstance(value, Thing):
-        return frozenset(("env",)) if value.kind == "environ" else frozenset()
+        whole = value.kind == "environ" or (value.kind == "method" and isinstance(value.detail, Thing) and value.detail.kind == "environ" and value.more != "keys")
+        return frozenset(("env",)) if whole else frozenset()
+    if isinstance(value, Either):
+        return frozenset().union(*(taint(one) for one in value.values))
     if isinstance(value, Many):
         return frozenset().union(*(taint(item) for item in value.items)) if value.items else frozenset()
     if isinstance(value, Table):
@@ -114,11 +123,9 @@ def alternatives(values: list[object]) -> object:
             return Field(Known.SET if len(texts) > 1 else Known.STATIC, texts, glob=any(field.glob for field in fields))
     if all(isinstance(value, Many) for value in distinct):
         return Many(tuple(item for value in distinct if isinstance(value, Many) for item in value.items), more=True)
-    if any(isinstance(value, Field) for value in distinct):
-        # One of several, not all known: dangerous literals must not vanish, so the known ones are kept as a set.
-        known = [value for value in distinct if isinstance(value, Field) and value.known is not Known.DYNAMIC]
-        if known:
-            return alternatives(list(known))
+    if any(isinstance(value, (Field, Under, Either)) for value in distinct):
+        flat = [one for value in distinct for one in (value.values if isinstance(value, Either) else (value,))]
+        return Either(tuple(flat[:MOST_VALUES]))
     sources = frozenset().union(*(taint(value) for value in distinct))
     return Unknown(next(iter(sorted(sources)), ""))
 
@@ -135,6 +142,10 @@ def combine(left: object, right: object, operation: Callable[[str, str], str]) -
     """Two texts combined (concatenation, path join); what is unknown keeps the literal ends."""
     if isinstance(left, Under):
         return left
+    if isinstance(left, Either):
+        return alternatives([combine(one, right, operation) for one in left.values])
+    if isinstance(right, Either):
+        return alternatives([combine(left, one, operation) for one in right.values])
     one, two = field_of(left), field_of(right)
     if isinstance(right, Under):
         return right if not (one.text or one.prefix) else Under(one)
@@ -172,6 +183,8 @@ def each(value: object, operation: Callable[[str], str]) -> object:
     """A text operation on every alternative; unknown text stays unknown with its sources."""
     if isinstance(value, Under):
         return value
+    if isinstance(value, Either):
+        return alternatives([each(one, operation) for one in value.values])
     if not isinstance(value, Field):
         return value if isinstance(value, Unknown) else UNKNOWN
     if value.known is Known.DYNAMIC or value.glob:

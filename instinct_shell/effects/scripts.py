@@ -41,7 +41,7 @@ def run_text(
         for value in field.values:
             yield from scene.nested_shell(value, sure, positional=positional, cwd=cwd, via=via)
         return
-    text = _printed(field, scene)
+    text = printed(field, scene)
     if text is not None:
         yield from scene.nested_shell(text, call, positional=positional, cwd=cwd, via=via)
         return
@@ -57,7 +57,7 @@ def run_text(
                 yield from holes.fill(effect.replace(certainty=weakest(effect.certainty, Certainty.POSSIBLE)))
 
 
-def _printed(field: Field, scene: Scene) -> str | None:
+def printed(field: Field, scene: Scene) -> str | None:
     """The text of a word that is wholly the output of known printers (or names a pipe from them)."""
     if len(field.origins) != 1 or not field.origins[0].producers or ((field.prefix or field.suffix) and field.origins[0].kind != "process"):
         return None
@@ -113,7 +113,7 @@ def script_file(
 ) -> Iterator[Effect]:
     """A shell runs (or sources: read=True) the file that this word names."""
     if field.known is Known.DYNAMIC and any(origin.kind == "process" for origin in field.origins):
-        text = _printed(field, scene)
+        text = printed(field, scene)
         if text is not None:
             yield from scene.nested_shell(text, call, positional=positional, via=via or call.name)
         elif not _only_setters(field, scene):

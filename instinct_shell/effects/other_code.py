@@ -1,0 +1,477 @@
+"""JavaScript, Perl, Ruby, PHP and Lua source text -> effects, by what can be proven from their tokens.
+
+An expression evaluator over tokens, blind to control flow (every branch counts): literals, concatenations, known variables, module aliases,
+arrays, calls. What the code does to files, processes, the network is in code_actions.py.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..model.effect import Certainty, Effect, EffectKind
+from ..shell.invocation import Field, Known, literal
+from . import spend
+from .call import Call, Scene
+from .code_actions import Actions
+from .code_lexer import Token, tokens
+from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat, field_of
+
+LONGEST = 256 << 10
+MOST_STEPS = 60_000
+_DECLARES = frozenset("const let var my our local global".split())
+_SKIPPED = frozenset("async await return throw typeof void new delete not yield if unless while until else elsif elseif do then and or begin ensure rescue case switch print_".split())
+_SEPARATORS = frozenset((".", "?.", "->", "::", ":"))
+_STOPS = frozenset((",", ")", "]", "}", ";"))
+_BINARY = frozenset("+ - * / % . .. == === != !== < > <= >= && || ?? ? : = += .= =~ !~ & | ^ << =>".split())
+
+
+class TooLong(Exception):
+    """The text is longer than the reader's patience; the rest is opaque."""
+
+
+def code_effects(
+    text: str, call: Call, scene: Scene, language: str, argv: tuple[Field, ...] = (), path: str = "", depth: int = 0
+) -> tuple[Effect, ...]:
+    """Effects of a program text in one of the languages."""
+    if language == "php" and "<?" in text:
+        text = "\n".join(re.findall(r"<\?(?:php|=)?(.*?)(?:\?>|\Z)", text, re.S))
+    if len(text) > LONGEST:
+        return (call.effect(EffectKind.CODE_OPAQUE, language=language, reason="the code is too long to read", source="generated", dynamic="interpreter"),)
+    reader = Reader(call, scene, language, argv, path, depth)
+    try:
+        reader.run(tokens(text, language))
+    except (TooLong, RecursionError):
+        reader.effects.append(call.effect(EffectKind.CODE_OPAQUE, language=language, reason="the code is too long to follow", source="generated", dynamic="interpreter"))
+    if spend.is_ads(text):
+        reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
+    return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
+
+
+def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...] = ()) -> tuple[Effect, ...]:
+    """Effects of code given as a word: each value of a set; a dynamic word is opaque, and its literal ends are read all the same."""
+    from . import flow, scripts
+
+    if field.known is not Known.DYNAMIC:
+        sure = call if len(field.values) == 1 else call.replace(certainty=Certainty.POSSIBLE)
+        return tuple(effect for value in field.values for effect in read_code(value, sure, scene, language, argv))
+    found = [scripts.opaque(call, flow.source_of_field(field, scene), field.reason, language=language)]
+    if field.prefix.strip():
+        known = read_code(field.prefix + field.suffix, call.replace(certainty=Certainty.POSSIBLE), scene, language, argv)
+        found += [effect for effect in known if effect.kind not in (EffectKind.CODE_INLINE, EffectKind.CODE_OPAQUE)]
+    return tuple(found)
+
+
+def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Field, ...] = (), path: str = "") -> tuple[Effect, ...]:
+    """Effects of a program text in any language that can be read here."""
+    if language == "python":
+        from .python_code import python_effects
+
+        return python_effects(text, call, scene, argv, path)
+    return code_effects(text, call, scene, language, argv, path)
+
+
+class Reader(Actions):
+    """Evaluates a token sequence."""
+
+    def __init__(self, call: Call, scene: Scene, language: str, argv: tuple[Field, ...], path: str, depth: int) -> None:
+        super().__init__(call, scene, language, argv, path, depth)
+        self.steps = 0
+        self.tokens: tuple[Token, ...] = ()
+
+    def run(self, sequence: tuple[Token, ...]) -> object:
+        """Evaluates everything; the value of the last expression."""
+        outer, self.tokens = self.tokens, sequence
+        at, last = 0, UNKNOWN
+        while at < len(sequence):
+            value, after = self.expression(at)
+            last = value if after > at else last
+            at = max(after, at + 1)
+        self.tokens = outer
+        return last
+
+    def peek(self, at: int) -> str:
+        """The text of an operator or name at this index, "" for anything else."""
+        token = self.tokens[at] if 0 <= at < len(self.tokens) else None
+        return token.text if token is not None and token.kind in ("op", "name") else ""
+
+    # ------------------------------------------------------------ expressions
+
+    def expression(self, at: int) -> tuple[object, int]:
+        """One expression with its operators; stops before , ) ] } ; and at a new statement."""
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooLong
+        start = at
+        text = self.peek(at)
+        if text in _DECLARES or text in ("import", "export", "use", "for", "foreach", "function", "sub", "def", "class", "from"):
+            handled = self.statement(text, at)
+            if handled is not None:
+                return UNKNOWN, handled
+        while self.peek(at) in _DECLARES and at + 1 < len(self.tokens):
+            at += 1
+        target = self.target(at)
+        before = at
+        value, at = self.primary(at)
+        if at == before:
+            return UNKNOWN, at if at > start else start
+        while at < len(self.tokens):
+            operator = self.peek(at)
+            token = self.tokens[at]
+            if token.kind != "op" and operator not in ("or", "and", "if", "unless", "for", "foreach", "x", "as", "in"):
+                break
+            if operator in _STOPS or operator not in _BINARY and operator not in ("or", "and"):
+                break
+            if operator == "=" and target:
+                right, at = self.expression(at + 1)
+                self.assign(target, right)
+                value = right
+                continue
+            if operator in ("+=", ".=") and target:
+                right, at = self.expression(at + 1)
+                value = concat(value, right)
+                self.assign(target, value)
+                continue
+            right, after = self.primary(at + 1)
+            value = self.binary(value, operator, right)
+            at = max(after, at + 1)
+        return value, at
+
+    def binary(self, left: object, operator: str, right: object) -> object:
+        """left operator right."""
+        joins = {"javascript": "+", "ruby": "+", "lua": "..", "perl": ".", "php": "."}[self.language]
+        if operator == joins or (operator == "+" and self.language == "ruby"):
+            if isinstance(left, Many) and isinstance(right, Many):
+                return Many((*left.items, *right.items), left.more or right.more)
+            if isinstance(left, int) and isinstance(right, int) and operator == "+":
+                return left + right
+            return concat(left, right)
+        if operator in ("||", "??", "or", ":"):
+            return alternatives([left, right])
+        if operator in ("&&", "?", "and", "=>"):
+            return right
+        if operator == "/" and self.language == "ruby" and isinstance(left, Field):
+            from .python_values import join_path
+
+            return join_path(left, right)
+        if operator == "=":
+            return right
+        return UNKNOWN
+
+    def target(self, at: int) -> str:
+        """The name that an assignment here would set, "" when it is no simple name (or `a.b`)."""
+        if at >= len(self.tokens) or self.tokens[at].kind != "name":
+            return ""
+        name = self.tokens[at].text
+        return name if self.peek(at + 1) in ("=", "+=", ".=") else ""
+
+    def assign(self, name: str, value: object) -> None:
+        """name = value; the reader is blind to branches, so an earlier known value may still stand."""
+        before = self.names.get(name)
+        self.names[name] = alternatives([value, before]) if isinstance(before, (Field, Either)) else value
+
+    def primary(self, at: int) -> tuple[object, int]:
+        """A value with its calls, members and subscripts."""
+        if at >= len(self.tokens):
+            return UNKNOWN, at
+        token = self.tokens[at]
+        if token.kind in ("text", "number"):
+            value: object = literal(token.text) if token.kind == "text" else int(token.text) if token.text.isdigit() else UNKNOWN
+            return self.chain(value, at + 1)
+        if token.kind == "template":
+            return self.chain(self.interpolated(token), at + 1)
+        if token.kind == "command":
+            self.shell_text(self.interpolated(token) if token.parts else literal(token.text))
+            return self.chain(Unknown("command"), at + 1)
+        if token.kind == "regex":
+            for _, code in token.parts:
+                self.run(tokens(code, self.language))
+            return self.chain(UNKNOWN, at + 1)
+        if token.kind == "op":
+            return self.operator(token, at)
+        return self.named(token, at)
+
+    def operator(self, token: Token, at: int) -> tuple[object, int]:
+        """A value that starts with a bracket or a sign."""
+        text = token.text
+        if text == "(":
+            items, after = self.items(at + 1, ")")
+            value: object = items[0] if len(items) == 1 else Many(tuple(items))
+            return self.chain(value, after)
+        if text == "[":
+            items, after = self.items(at + 1, "]")
+            return self.chain(Many(tuple(items)), after)
+        if text == "{":
+            return self.braces(at)
+        if text == "<" and self.language == "perl":
+            match = self.angle(at)
+            if match is not None:
+                return match
+        if text in ("!", "-", "+", "~", "\\", "&", "*", "@", "..."):
+            value, after = self.primary(at + 1)
+            return (value if text in ("...", "\\", "&", "*", "@") else UNKNOWN), max(after, at + 1)
+        return UNKNOWN, at
+
+    def angle(self, at: int) -> tuple[object, int] | None:
+        """Perl's <*.o> and <STDIN>."""
+        end = next((i for i in range(at + 1, min(at + 12, len(self.tokens))) if self.peek(i) == ">"), 0)
+        if not end:
+            return None
+        text = "".join(token.text for token in self.tokens[at + 1 : end])
+        if text in ("STDIN", ""):
+            return Unknown("stdin"), end + 1
+        if any(c in text for c in "*?"):
+            return self.globbed(literal(text)), end + 1
+        return Unknown("file"), end + 1
+
+    def braces(self, at: int) -> tuple[object, int]:
+        """An object literal, or the start of a block (which is looked through)."""
+        first = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+        second = self.peek(at + 2)
+        if first is not None and (first.text == "}" or (first.kind in ("name", "text") and second in (":", "=>", ",", "}", "=")) or first.text == "..."):
+            pairs: list[tuple[object, object]] = []
+            at += 1
+            while at < len(self.tokens) and self.peek(at) != "}":
+                key = self.tokens[at]
+                if key.kind in ("name", "text") and self.peek(at + 1) in (":", "=>", "="):
+                    value, after = self.expression(at + 2)
+                    pairs.append((literal(key.text.lstrip(":")), value))
+                    at = max(after, at + 2)
+                elif key.kind == "name" and self.peek(at + 1) in (",", "}"):
+                    pairs.append((literal(key.text), self.lookup(key.text)))
+                    at += 1
+                else:
+                    value, after = self.expression(at)
+                    if isinstance(value, Thing) and value.kind == "environ":
+                        pairs.append((literal("..."), Unknown("env")))
+                    at = max(after, at + 1)
+                if self.peek(at) == ",":
+                    at += 1
+            return self.chain(Table(tuple(pairs)), at + 1)
+        return UNKNOWN, at + 1
+
+    def items(self, at: int, closer: str) -> tuple[list[object], int]:
+        """Comma separated values up to the closer."""
+        found: list[object] = []
+        while at < len(self.tokens):
+            text = self.peek(at)
+            if text == closer:
+                return found, at + 1
+            if text in (",", ";", "=>"):
+                at += 1
+                continue
+            value, after = self.expression(at)
+            if after == at:
+                at += 1
+                continue
+            spread = self.tokens[at].text == "..." or (self.language == "perl" and self.tokens[at].text.startswith("@"))
+            if spread and isinstance(value, Many):
+                found += value.items
+            else:
+                found.append(value)
+            at = after
+        return found, at
+
+    def interpolated(self, token: Token) -> object:
+        """The value of a string with code in it."""
+        found: object = literal("")
+        for is_code, text in token.parts:
+            found = concat(found, self.inner(text) if is_code else literal(text))
+        return found
+
+    def inner(self, code: str) -> object:
+        """The value of code inside a string."""
+        return self.run(tokens(code, self.language))
+
+    # ------------------------------------------------------------ names and chains
+
+    def named(self, token: Token, at: int) -> tuple[object, int]:
+        """A name: a keyword, a variable, a function, a module."""
+        text = token.text
+        if text in _SKIPPED or text in _DECLARES:
+            value, after = self.primary(at + 1)
+            return value, max(after, at + 1)
+        if text == "__DIR__" or text == "__dirname":
+            return self.chain(self.call.invocation.cwd, at + 1)
+        if self.language == "ruby" and text.startswith(":") and len(text) > 1:
+            return self.chain(literal(text.lstrip(":")), at + 1)
+        if self.language == "perl" and self.peek(at + 1) == "{" and text in ("eval", "do", "map", "grep", "sort"):
+            return UNKNOWN, at + 1
+        if self.language == "perl" and self.peek(at + 1) == "{" and text in ("exec", "system", "print", "say", "printf"):
+            end = next((i for i in range(at + 2, len(self.tokens)) if self.peek(i) == "}"), at + 1)
+            arguments, after = self.bare(end + 1)
+            return self.invoke(Ref(text), tuple(arguments)), after
+        return self.chain(self.lookup(text), at + 1, first=text)
+
+    def lookup(self, name: str) -> object:
+        """What a name stands for."""
+        if name in self.names:
+            return self.names[name]
+        if self.language == "perl" and name[:1] in "$@" and "@" + name[1:] in self.names:
+            return self.names["@" + name[1:]]
+        return self.constant(name)
+
+    def chain(self, value: object, at: int, first: str = "") -> tuple[object, int]:
+        """.name, [index], (arguments), and arguments without parentheses where the language has them."""
+        while at < len(self.tokens):
+            text = self.peek(at)
+            following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
+            if text in _SEPARATORS and following is not None and following.kind == "name" and not (text == "." and self.language in ("perl", "php")) and not (text == ":" and self.language != "lua"):
+                value = self.member(value, following.text)
+                first = following.text
+                at += 2
+                self.bind_block(value, at)
+            elif text in ("?.", "->") and following is not None and following.text in ("[", "(", "{"):
+                at += 1
+            elif text == "[" and not (self.tokens[at].spaced and self.language in ("ruby", "perl")) and not isinstance(value, (Field,)):
+                items, at = self.items(at + 1, "]")
+                value = self.index(value, items[0] if items else UNKNOWN)
+            elif text == "(" and not (self.tokens[at].spaced and self.language == "ruby" and not isinstance(value, Ref)):
+                self.bind_arrow(value, at)
+                arguments, at = self.items(at + 1, ")")
+                value = self.invoke(value, tuple(arguments))
+            elif self.tokens[at].kind == "template" and isinstance(value, Ref) and self.language == "javascript":
+                if value.name.rsplit(".", 1)[-1] in ("$", "sh", "execaCommand", "shell"):
+                    self.shell_text(self.interpolated(self.tokens[at]))
+                at += 1
+            elif isinstance(value, Ref) and self.takes_bare(value, at):
+                arguments, at = self.bare(at)
+                value = self.invoke(value, tuple(arguments))
+            elif text == "{" and self.language == "perl" and isinstance(value, (Thing,)) and value.kind == "environ":
+                items, at = self.items(at + 1, "}")
+                value = self.index(value, items[0] if items else UNKNOWN)
+            else:
+                break
+        return value, at
+
+    def takes_bare(self, value: Ref, at: int) -> bool:
+        """Whether arguments without parentheses follow: `system "ls"`, `rm_rf x`, `unlink $f for ...`."""
+        if self.language not in ("perl", "ruby", "php", "lua") or self.action(value.name) is None:
+            return False
+        token = self.tokens[at]
+        if self.language == "perl" and token.text in ("for", "foreach"):
+            return True  # `unlink for glob(..)`: acts on `$_`
+        if token.line and self.language != "perl":
+            return False
+        if token.kind in ("text", "template", "command"):
+            return True
+        if self.language == "lua" or (self.language == "php" and value.name not in ("echo", "print", "include", "require", "include_once", "require_once", "exit", "die")):
+            return False
+        if token.kind == "name":
+            return token.text not in ("if", "unless", "or", "and", "for", "foreach", "while", "until", "x", "eq", "ne", "do", "then", "end", "in", "rescue", "cmp", "lt", "gt")
+        return token.text in ("[", "\\", "{", "<") and (token.spaced or token.text == "\\") and not (self.language == "perl" and token.text == "[") and token.text != "{" or (token.text == "@" and self.language == "perl")
+
+    def bare(self, at: int) -> tuple[list[object], int]:
+        """Arguments up to the end of the statement."""
+        found: list[object] = []
+        self.bind_postfix(at)
+        while at < len(self.tokens):
+            if self.peek(at) in (";", ")", "}", "]", "if", "unless", "for", "foreach", "or", "and", "do", "{", "while", "end", "&&", "||") or (found and self.tokens[at].line and self.language == "ruby"):
+                break
+            if self.peek(at) in (",", "=>"):
+                at += 1
+                continue
+            value, after = self.expression(at)
+            if after == at:
+                break
+            if isinstance(value, Many) and self.language == "perl":
+                found += value.items
+            else:
+                found.append(value)
+            at = after
+        return found, at
+
+    # ------------------------------------------------------------ loops and statements
+
+    def bind_postfix(self, at: int) -> None:
+        """Perl's `... for LIST`: `$_` is an item of the list."""
+        while self.language == "perl" and at < len(self.tokens) and self.peek(at) not in (";", "}"):
+            if self.peek(at) in ("for", "foreach"):
+                value, _ = self.expression(at + 1) if self.peek(at + 1) != "(" else self.primary(at + 1)
+                self.names["$_"] = self.item_of(value)
+                return
+            at += 1
+
+    def bind_block(self, value: object, at: int) -> None:
+        """`.each { |d|` and `.each do |d|`: the block's parameter is an item of the receiver."""
+        if self.language != "ruby" or not (isinstance(value, Thing) and value.kind == "method" and str(value.more).startswith(("each", "map", "select", "collect", "reject"))):
+            return
+        if self.peek(at) in ("{", "do") and self.peek(at + 1) == "|" and self.peek(at + 2):
+            self.names[self.peek(at + 2)] = self.item_of(value.detail)
+
+    def bind_arrow(self, value: object, at: int) -> None:
+        """`.forEach(f => ...)`, `.map((f) => ...)`, `.forEach(function (f) {`: the parameter is an item of the receiver."""
+        if self.language == "javascript" and isinstance(value, Ref) and value.name.endswith(".then"):
+            value = Thing("method", Ref(value.name[: -len(".then")]), "then")
+        if self.language != "javascript" or not (isinstance(value, Thing) and value.kind == "method" and value.more in ("forEach", "map", "filter", "flatMap", "then", "some", "every", "for")):
+            return
+        words = [self.peek(at + offset) for offset in range(1, 8)]
+        if "=>" not in words and "function" not in words[:2]:
+            return
+        for offset in range(1, 5):
+            name = self.peek(at + offset)
+            if name and re.match(r"[A-Za-z_$]", name) and name not in ("async", "function"):
+                self.names[name] = self.item_of(value.detail) if value.more != "then" else value.detail
+                return
+
+    def statement(self, word: str, at: int) -> int | None:
+        """Declarations with patterns, imports and for loops; the index after what was handled, None to evaluate as usual."""
+        if word in ("const", "let", "var", "import", "export") and self.language == "javascript":
+            from .code_modules import declaration
+
+            return declaration(self, word, at)
+        if word in ("for", "foreach"):
+            return self.loop_head(at)
+        if word in ("my", "our", "local") and self.language == "perl" and self.peek(at + 1) == "(":
+            return None
+        if word in ("sub", "function", "def") and self.peek(at + 1):
+            return at + 2
+        if word == "use" and self.language in ("perl", "php"):
+            end = at
+            while end < len(self.tokens) and self.peek(end) != ";":
+                end += 1
+            return end
+        return None
+
+    def loop_head(self, at: int) -> int | None:
+        """`for (const x of LIST)`, `foreach my $x (LIST)`, `for x in LIST`, `foreach ($list as $x)`."""
+        index = at + 1
+        if self.peek(index) == "(":
+            index += 1
+        while self.peek(index) in ("const", "let", "var", "my", "our", "await"):
+            index += 1
+        name = self.peek(index)
+        if self.language == "perl" and self.peek(at + 1) == "(" and self.peek(index) != "$":
+            value, after = self.primary(at + 1)
+            self.names["$_"] = self.item_of(value)
+            return after
+        if self.language == "perl" and name.startswith("$") and self.peek(index + 1) == "(":
+            items, after = self.items(index + 2, ")")
+            self.names[name] = self.item_of(Many(tuple(items)) if len(items) != 1 else items[0])
+            return after
+        if self.language == "php":
+            value, after = self.primary(index)
+            if self.peek(after) == "as":
+                last = after + 1
+                while self.peek(last + 1) in ("=>",) or (self.peek(last + 1).startswith("$") and self.peek(last) == "=>"):
+                    last += 1
+                self.names[self.peek(last)] = self.item_of(value)
+                return last + 1
+            return None
+        if name and self.peek(index + 1) in ("of", "in"):
+            value, after = self.expression(index + 2)
+            self.names[name] = self.item_of(value)
+            return after
+        return None
+
+    def item_of(self, value: object) -> object:
+        """One value that stands for each item."""
+        if isinstance(value, Either):
+            return value
+        if isinstance(value, Many):
+            return alternatives(list(value.items)) if value.items else UNKNOWN
+        if isinstance(value, (Field, Under)):
+            return value
+        return value if isinstance(value, Unknown) else UNKNOWN
+
+
+__all__ = ["Reader", "code_effects", "code_word", "field_of", "read_code"]
