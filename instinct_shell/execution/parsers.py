@@ -110,7 +110,9 @@ class WorkerParser:
         except LimitError:
             raise
         except RecursionError:
-            raise LimitError(f"the command is nested deeper than {trust.MAX_NESTING} levels", hint="split the command into simpler ones") from None
+            raise LimitError(
+                f"the command is nested deeper than {trust.MAX_NESTING} levels", hint="split the command into simpler ones"
+            ) from None
         except InstinctError:
             raise
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -215,7 +215,7 @@ class _Parser:
                 raise Unknown
             quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
             return _wrap(quotient if op == "/" else left - quotient * right)
-        if op == "**" and (right < 0 or right > 64 and abs(left) > 1):
+        if op == "**" and (right < 0 or (right > 64 and abs(left) > 1)):
             raise Unknown
         return _wrap(int(_OPERATIONS[op](left, right)))
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 
-
 def temporary_assignment(ev: Evaluator, node: Assignment) -> tuple[str, Field]:
     """`name=value` in front of a command."""
     return (node.name, values.to_field(ev.expander.single(node.value), ev.span(node.span)))
@@ -54,7 +53,7 @@ def assign(ev: Evaluator, node: Assignment, local: bool = False) -> Text:
 
 def _assign_array(ev: Evaluator, node: Assignment) -> Text:
     old = ev.lookup(node.name)
-    keyed = isinstance(old, Array) and old.keyed or "A" in ev.state.attributes.get(node.name, "")
+    keyed = (isinstance(old, Array) and old.keyed) or "A" in ev.state.attributes.get(node.name, "")
     array = old.copy() if node.append and isinstance(old, Array) else Array({}, keyed)
     if node.append and isinstance(old, Text):
         array.items["0"] = old
@@ -90,7 +89,11 @@ def _assign_element(ev: Evaluator, node: Assignment, text: Text) -> Text:
     index = ev.expander.single(node.index)
     ev.check_hidden(index.text or "", node.span, "subscript", subscript=True)
     old = ev.lookup(node.name)
-    array = old.copy() if isinstance(old, Array) else Array({"0": old} if isinstance(old, Text) else {}, "A" in ev.state.attributes.get(node.name, ""))
+    array = (
+        old.copy()
+        if isinstance(old, Array)
+        else Array({"0": old} if isinstance(old, Text) else {}, "A" in ev.state.attributes.get(node.name, ""))
+    )
     key = subscript(ev, array, index)
     if node.append and key is not None and key in array.items:
         text = values.concat(array.items[key], text)

@@ -44,7 +44,7 @@ def parse(text: str) -> Script:
         trees = load().parse(text)
     except RecursionError:
         raise Untrusted from None
-    except Exception:
+    except Exception:  # noqa: BLE001  # see below
         # bashlex signals what it cannot do by a dozen exception types (ParsingError, NotImplementedError, TypeError, AssertionError,
         # IndexError, AttributeError); all mean the same here: the reference parser has to read this text
         raise Untrusted from None
@@ -221,7 +221,7 @@ class _Adapter:
     def redirect(self, node: Any) -> Redirect:
         span = self.span(node)
         output = node.output
-        if node.heredoc is not None or node.type.startswith("<<") and node.type != "<<<":
+        if node.heredoc is not None or (node.type.startswith("<<") and node.type != "<<<"):
             raise Untrusted
         if hasattr(output, "pos"):
             target = self.word(output, braces=node.type != "<<<")
@@ -236,7 +236,9 @@ class _Adapter:
         return Redirect(span, node.type, fd, target)
 
     def word(self, node: Any, *, start: int = -1, braces: bool = True, assignment: bool = False) -> Word:
-        inner = {part.pos[0]: part for part in node.parts if part.kind in ("commandsubstitution", "processsubstitution")} if node.parts else {}
+        inner = (
+            {part.pos[0]: part for part in node.parts if part.kind in ("commandsubstitution", "processsubstitution")} if node.parts else {}
+        )
 
         def body(at: int) -> tuple[Script, int]:
             found = inner.get(at)

@@ -150,7 +150,7 @@ def _exec(ev: Evaluator, call: Call) -> State | None:
         ev.state.fds = call.fds
         ev.state.version += 1
         return None
-    simple.finish(ev, index, tuple(words), call.fds)
+    simple.finish(ev, index, tuple(words))
     ev.state = ev.state.killed()
     return None
 

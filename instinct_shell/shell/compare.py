@@ -25,7 +25,11 @@ def agree(first: Script, second: Script) -> bool:
 def union(first: Script, second: Script) -> Script:
     """A script that runs what either tree runs: all of the first, then of the second the commands that the first lacks, as uncertain ones."""
     known = set(_commands(first))
-    extra = tuple(node for node in _nodes(second) if isinstance(node, (Command, Opaque)) and (not isinstance(node, Command) or _line(node) not in known))
+    extra = tuple(
+        node
+        for node in _nodes(second)
+        if isinstance(node, (Command, Opaque)) and (not isinstance(node, Command) or _line(node) not in known)
+    )
     return first.replace(items=(*first.items, *extra))
 
 
@@ -70,5 +74,6 @@ def has_heredoc_in_backquotes(script: Script) -> bool:
     from .syntax import CommandSub
 
     return any(
-        isinstance(node, CommandSub) and node.backtick and any(isinstance(inner, Heredoc) for inner in _nodes(node.body)) for node in _nodes(script)
+        isinstance(node, CommandSub) and node.backtick and any(isinstance(inner, Heredoc) for inner in _nodes(node.body))
+        for node in _nodes(script)
     )

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import frames, patterns, simple, values
-from .calculate import arithmetic
-from .invocation import Known
+from . import patterns, simple, values
 from .state import State, merge
 from .syntax import (
     AndOr,
-    ArithFor,
     Background,
     Case,
     Command,
     Coproc,
-    For,
     Group,
     If,
-    Loop,
     Node,
     Pipeline,
     Redirect,
@@ -33,8 +28,6 @@ if TYPE_CHECKING:
 
     from .evaluate import Evaluator
 
-MAX_UNROLLED = 32  # iterations of one loop that are followed one by one
-MAX_UNROLLED_ALL = 512
 _TESTS = frozenset({"[", "test", "grep", "diff", "cmp", "command", "which", "type", "hash", "pgrep"})
 
 
@@ -233,191 +226,3 @@ def _run_case(ev: Evaluator, node: Case) -> None:
         out = values.join(out, start) if ran else start
     ev.state = after or before
     ev.out = out
-
-
-# ---------------------------------------------------------------- loops
-
-
-def _iteration(ev: Evaluator, body: Script, certain: bool) -> list[State]:
-    """One pass over a body; the states in which it broke off the loop are returned, `state` is where the next pass starts."""
-    held, context = ev.certain, ev.context
-    ev.certain = held and certain
-    ev.context = (*context, "loop")
-    frame = frames.Frame(True)
-    ev.frames.append(frame)
-    failed = ev.script(body)
-    if failed is not None:
-        ev.state = merge(ev.state, failed)
-    ev.frames.pop()
-    for left in frame.continues:
-        ev.state = merge(ev.state, left)
-    ev.certain, ev.context = held, context
-    return frame.breaks
-
-
-def _after(ev: Evaluator, breaks: list[State]) -> None:
-    """The state behind a loop: its own end, or any break."""
-    for left in breaks:
-        ev.state = merge(ev.state, left)
-
-
-def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
-    """A loop of unknown length: one silent pass finds what it changes; then a pass from "before or after an earlier pass" is kept."""
-    before = ev.state.copy()
-    marks = len(ev.records), len(ev.opaques), len(ev.notes), ev.out, list(ev.producers)
-    run()
-    changed = merge(before, ev.state)
-    if ev.state.version != before.version or ev.state.cwd is not before.cwd:
-        del ev.records[marks[0] :], ev.opaques[marks[1] :], ev.notes[marks[2] :]
-        for record in ev.records:
-            record.readers = [r for r in record.readers if r < marks[0]]
-        ev.out, ev.producers = marks[3], marks[4]
-        ev.pending = []
-        for name, value in list(changed.variables.items()):
-            old = before.variables.get(name)
-            if value is not old and isinstance(value, Text) and len(value.values) != 1:
-                earlier = old if isinstance(old, Text) else None
-                if not value.known or earlier is None or not set(value.values) <= set(earlier.values):
-                    changed.variables[name] = _widened(value)
-        if not changed.cwd.same(before.cwd):
-            changed.cwd = _widened(changed.cwd)
-        ev.state = changed
-        run()
-    ev.state = merge(before, ev.state)
-    ev.out = values.join(marks[3], ev.out)
-
-
-def _widened(text: Text) -> Text:
-    """A value that a loop changes in each pass: only what it begins with is sure."""
-    if not text.known:
-        return text
-    literal = [v for v in text.values if len(v) <= 1 or v.lstrip("-").isdigit()]
-    if len(literal) == len(text.values):
-        return values.unknown("changed in a loop", "arithmetic")
-    if len(text.values) <= 4:
-        return text
-    return Text((), "changed in a loop", (), values.common_prefix(text.values))
-
-
-def run_loop(ev: Evaluator, node: Node) -> State | None:
-    """`while` and `until`; a body that reads known text line by line is followed line by line."""
-    assert isinstance(node, Loop)
-    return compound(ev, node.redirects, node.span, lambda: _run_loop(ev, node))
-
-
-def _run_loop(ev: Evaluator, node: Loop) -> None:
-    feed = ev.state.fds[0]
-    breaks: list[State] = []
-    reads = _reads_lines(node.condition)
-    if reads and feed.rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
-        rounds = feed.rest.count("\n") + (not feed.rest.endswith("\n"))
-        if rounds <= MAX_UNROLLED:
-            for _ in range(rounds):
-                if not feed.rest:
-                    break
-                ev.unrolled += 1
-                _condition(ev, node.condition)
-                breaks += _iteration(ev, node.body, True)
-                if ev.state.dead:
-                    break
-            _after(ev, breaks)
-            return
-    endless = _always(node.condition, "false" if node.until else "true")
-
-    def run() -> None:
-        failed = _condition(ev, node.condition)
-        start = ev.state if failed is None or not node.until else failed
-        ev.state = start.copy() if start.dead else start
-        ev.state.dead = dead
-        breaks[:] = _iteration(ev, node.body, endless)
-        _after(ev, breaks)
-
-    dead = ev.state.dead
-    _passes(ev, run)
-
-
-def _condition(ev: Evaluator, condition: Script) -> State | None:
-    held = ev.context
-    ev.context = (*held, "condition")
-    try:
-        return ev.script(condition)
-    finally:
-        ev.context = held
-
-
-def _reads_lines(condition: Script) -> bool:
-    if len(condition.items) != 1:
-        return False
-    item = condition.items[0]
-    while isinstance(item, AndOr):
-        item = item.left
-    return isinstance(item, Command) and bool(item.words) and item.words[0].raw == "read"
-
-
-def _always(condition: Script, name: str) -> bool:
-    if len(condition.items) != 1:
-        return False
-    item = condition.items[0]
-    return isinstance(item, Command) and bool(item.words) and item.words[0].raw in (name, ":" if name == "true" else name)
-
-
-def run_for(ev: Evaluator, node: Node) -> State | None:
-    """Each listed value in turn while they are few; as a set when they are many; once for words that are not known."""
-    assert isinstance(node, For)
-    return compound(ev, node.redirects, node.span, lambda: _run_for(ev, node))
-
-
-def _run_for(ev: Evaluator, node: For) -> None:
-    if node.words is None:
-        items = [(text, not text.known) for text in ev.state.positional]
-        if ev.state.open_positional:
-            items.append((values.unknown("arguments are not known", "positional", "@"), True))
-    else:
-        items = [(values.from_field(f), f.many or f.known is not Known.STATIC) for f in ev.expander.all_fields(node.words)]
-    if node.select:
-        joined = values.one_of(["", *(v for t, _ in items for v in t.values)])
-        items = [(joined, True)]
-    if len(items) > MAX_UNROLLED or ev.unrolled + len(items) > MAX_UNROLLED_ALL:
-        texts = [t for t, _ in items]
-        if all(t.known and not t.glob for t in texts):
-            items = [(values.one_of([v for t in texts for v in t.values], f"one of {len(texts)} values"), True)]
-        else:
-            items = [(Text((), f"one of {len(texts)} values"), True)]
-    repeated = len(items) == 1 and items[0][1]
-    ev.unrolled += len(items)
-    if repeated:
-
-        def run() -> None:
-            ev.state.assign(node.name, items[0][0])
-            _after(ev, _iteration(ev, node.body, False))
-
-        _passes(ev, run)
-        return
-    breaks: list[State] = []
-    dead = ev.state.dead
-    for text, open_ in items:
-        ev.state.assign(node.name, text)
-        before = ev.state.copy() if open_ else None
-        breaks += _iteration(ev, node.body, not open_)
-        if before is not None:
-            ev.state = merge(before, ev.state)
-        if ev.state.dead and not dead:
-            break
-    _after(ev, breaks)
-
-
-def run_arith_for(ev: Evaluator, node: Node) -> State | None:
-    """`for ((a; b; c))`: the body may run any number of times; the variables of the header are numbers."""
-    assert isinstance(node, ArithFor)
-    from .arith import assigned_names
-
-    def run() -> None:
-        ev.forget(assigned_names(node.text), "loop counter")
-        _after(ev, _iteration(ev, node.body, True))
-
-    def loop() -> None:
-        header, _, _ = node.text.partition(";")
-        arithmetic(ev, header, node.header, node.span)
-        _passes(ev, run)
-
-    return compound(ev, node.redirects, node.span, lambda: loop())

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 
-
 def declare(ev: Evaluator, call: Call) -> State | None:
     """declare, typeset, local, export, readonly."""
     letters = ""
@@ -96,7 +95,7 @@ def _declare_unknown(ev: Evaluator, field: Field, call: Call) -> None:
             ev.state.exported |= {name}
     elif field.known is Known.SET:
         for text in field.values:
-            name, equals, value_text = text.partition("=")
+            name, equals, _ = text.partition("=")
             if equals:
                 ev.state.assign(name, values.unknown("declared under one of several names", "variable", name))
 
@@ -115,7 +114,7 @@ def _attributes(ev: Evaluator, name: str, letters: str, plus: str, call: Call) -
 
 
 def unset(ev: Evaluator, call: Call) -> State | None:
-    functions = any(f.text in ("-f",) for f in call.args)
+    functions = any(f.text == "-f" for f in call.args)
     for field in call.args:
         text = field.text
         if text is None or text.startswith("-"):

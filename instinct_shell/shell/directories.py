@@ -13,8 +13,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .evaluate import Evaluator
 
-_SURE = frozenset({"/", "/tmp", "/var", "/etc", "/usr", "/home", "/root", "/opt", "/var/tmp", "/dev", "/proc", "/sys", "/usr/local", "/var/log"})
-
+# directories that every machine has, so that `cd` into them succeeds
+_SURE = frozenset(
+    {"/", "/tmp", "/var", "/etc", "/usr", "/home", "/root", "/opt", "/var/tmp", "/dev", "/proc", "/sys", "/usr/local", "/var/log"}
+)  # names, nothing is opened
 
 
 def change(ev: Evaluator, call: Call) -> State | None:
@@ -48,11 +50,17 @@ def _resolved(ev: Evaluator, target: Text) -> Text:
     """A directory argument as an absolute path, on each value of the current directory."""
     if not target.known:
         if not target.prefix.startswith("/"):
-            prefix = "" if target.prefix.startswith("..") or ev.state.cwd.text is None or not target.prefix else f"{ev.state.cwd.text}/{target.prefix}"
+            prefix = (
+                ""
+                if target.prefix.startswith("..") or ev.state.cwd.text is None or not target.prefix
+                else f"{ev.state.cwd.text}/{target.prefix}"
+            )
             return Text((), target.reason or "unknown directory", target.origins, prefix, unset=target.unset)
         return target
     if target.glob:
-        return Text((), "directory given by a pattern", target.origins, values.common_prefix(tuple(values.literal_head(v) for v in target.values)))
+        return Text(
+            (), "directory given by a pattern", target.origins, values.common_prefix(tuple(values.literal_head(v) for v in target.values))
+        )
     cdpath = ev.lookup("CDPATH")
     if isinstance(cdpath, Text) and cdpath.values not in (("",), (".",)) and any(not v.startswith(("/", ".")) for v in target.values):
         if cdpath.text is None:
@@ -121,7 +129,7 @@ def pop(ev: Evaluator, call: Call) -> State | None:
 
 def make(ev: Evaluator, call: Call) -> State | None:
     index = simple.record(ev, call.words, call.temporary, call.fds, call.streams, call.span)
-    simple.finish(ev, index, call.words, call.fds)
+    simple.finish(ev, index, call.words)
     made: list[str] = []
     for field in call.args:
         if field.text is not None and not field.text.startswith("-"):

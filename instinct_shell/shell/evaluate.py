@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, parameters, simple, syntax, values
+from . import control, frames, loops, parameters, simple, syntax, values
 from .expand import Expander
 from .invocation import Evaluation, Field, Invocation, Known, Origin, Stdin, Stream, Surroundings
 from .state import Channel, State, merge
@@ -354,8 +354,6 @@ class Evaluator:
             self.depth -= 1
 
 
-
-
 def _first_stdin(given: Stdin | None) -> Channel:
     if given is None:
         return Channel("inherit")
@@ -388,9 +386,9 @@ _RUN: dict[type[Node], Callable[[Evaluator, Node], State | None]] = {
     syntax.Subshell: control.run_subshell,
     syntax.Group: control.run_group,
     syntax.If: control.run_if,
-    syntax.Loop: control.run_loop,
-    syntax.For: control.run_for,
-    syntax.ArithFor: control.run_arith_for,
+    syntax.Loop: loops.run_loop,
+    syntax.For: loops.run_for,
+    syntax.ArithFor: loops.run_arith_for,
     syntax.Case: control.run_case,
     syntax.Function: frames.run_function,
     syntax.Test: simple.run_test,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MAX_FIELDS = 1_024  # fields that one word may become
 _WHITE = " \t\n"
+_SPACES = {ord("\t"): " ", ord("\n"): " "}
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 
@@ -220,7 +221,13 @@ def _raw(parts: tuple[Part, ...]) -> list[Part]:
 
 def _is_short(part: Param) -> bool:
     """Whether this is `$name`, without braces."""
-    return not part.quoted and part.op == "" and part.index is None and part.name.isidentifier() and part.span.end - part.span.start <= len(part.name) + 1
+    return (
+        not part.quoted
+        and part.op == ""
+        and part.index is None
+        and part.name.isidentifier()
+        and part.span.end - part.span.start <= len(part.name) + 1
+    )
 
 
 def part_text(part: Part) -> str:
@@ -330,7 +337,7 @@ class _Builder:
 
 
 def _has_glob(text: str) -> bool:
-    return "*" in text or "?" in text or ("[" in text and "]" in text) or "(" in text and text[:1] != "("
+    return "*" in text or "?" in text or ("[" in text and "]" in text) or ("(" in text and text[:1] != "(")
 
 
 def split_ifs(text: str, ifs: str) -> tuple[list[str], bool, bool]:
@@ -340,7 +347,7 @@ def split_ifs(text: str, ifs: str) -> tuple[list[str], bool, bool]:
     if not ifs:
         return [text], False, False
     if ifs == _WHITE:
-        pieces = text.split() if text.isascii() else [p for p in _white_split(text) if p]
+        pieces = [piece for piece in text.translate(_SPACES).split(" ") if piece]
         return pieces, text[0] in ifs, text[-1] in ifs
     white = "".join(c for c in ifs if c in _WHITE)
     hard = "".join(c for c in ifs if c not in _WHITE)
@@ -365,13 +372,3 @@ def split_ifs(text: str, ifs: str) -> tuple[list[str], bool, bool]:
     if run:
         pieces.append(run)
     return pieces, text[0] in ifs, text[-1] in ifs
-
-
-def _white_split(text: str) -> list[str]:
-    out = [""]
-    for char in text:
-        if char in _WHITE:
-            out.append("")
-        else:
-            out[-1] += char
-    return out

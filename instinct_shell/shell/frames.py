@@ -46,7 +46,6 @@ def leave(ev: Evaluator, name: str, level: int) -> None:
         (frame.breaks if name == "break" else frame.continues).append(ev.state.copy())
 
 
-
 def run_function(ev: Evaluator, node: Node) -> None:
     """A definition; the body runs where it is called."""
     assert isinstance(node, Function)

@@ -145,7 +145,9 @@ def _braced(found: re.Match[str], span: Span, quoted: bool) -> Part:
         return _replace(rest, name, op, span, quoted, index)
     if rest[0] == ":" and re.fullmatch(r":[\w +*()-]*(?::[\w +*()-]*)?", rest):
         first, colon, second = rest[1:].partition(":")
-        return Param(span, name, quoted, op + ":", _plain(first, span) if first else None, _plain(second, span) if colon and second else None, index)
+        return Param(
+            span, name, quoted, op + ":", _plain(first, span) if first else None, _plain(second, span) if colon and second else None, index
+        )
     raise Untrusted
 
 
@@ -157,7 +159,9 @@ def _replace(rest: str, name: str, op: str, span: Span, quoted: bool, index: Wor
         operator, pattern = "/" + pattern[0], pattern[1:]
     if not pattern:
         raise Untrusted
-    return Param(span, name, quoted, op + operator, _word(pattern, span, False), _word(replacement, span, False) if replacement else None, index)
+    return Param(
+        span, name, quoted, op + operator, _word(pattern, span, False), _word(replacement, span, False) if replacement else None, index
+    )
 
 
 def _word(text: str, span: Span, quoted: bool) -> Word:

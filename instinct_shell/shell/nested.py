@@ -41,7 +41,7 @@ def evaluate_words(ev: Evaluator, call: Call) -> State | None:
     text = _joined(call.args)
     if not text.known or len(text.values) > 8 or len(ev.calls) + ev.depth > 120:
         index = simple.record(ev, call.words, call.temporary, call.fds, call.streams, call.span)
-        simple.finish(ev, index, call.words, call.fds)
+        simple.finish(ev, index, call.words)
         return None
     if call.streams:
         simple.record(ev, (), (), call.fds, call.streams, call.span)

@@ -3,6 +3,7 @@
 `echo`, `printf`, decoders and simple filters make it possible to see that `echo cm0K | base64 -d | sh` runs `rm`. Everything not listed is unknown.
 """
 
+# ruff: noqa: ARG001  # the handlers of one table share a signature
 from __future__ import annotations
 
 import posixpath
@@ -34,7 +35,7 @@ def output(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | N
     name = fields[0].text if fields else None
     if name is None:
         return None
-    name = name.rsplit("/", 1)[-1]
+    name = posixpath.basename(name)
     if name in _SILENT:
         return values.EMPTY
     handler = _TABLE.get(name)
@@ -94,7 +95,7 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
 
 
 def _echo_escapes(text: str) -> str:
-    text = text.split("\\c")[0]
+    text = text.split("\\c", maxsplit=1)[0]
     return decode_ansi(re.sub(r"\\0([0-7]{0,3})", lambda m: "\\" + (m[1] or "0"), text))
 
 
@@ -191,7 +192,11 @@ def _dirname(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text |
     text = values.from_field(words[0])
     if not text.known and text.prefix.count("/") > 1:
         return Text((), text.reason, text.origins, text.prefix.rsplit("/", 1)[0])
-    return values.transform(text, lambda v: (posixpath.dirname(v.rstrip("/")) or ("/" if v.startswith("/") else ".")) + "\n") if not text.glob else None
+    return (
+        values.transform(text, lambda v: (posixpath.dirname(v.rstrip("/")) or ("/" if v.startswith("/") else ".")) + "\n")
+        if not text.glob
+        else None
+    )
 
 
 def _pwd(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
@@ -201,7 +206,7 @@ def _pwd(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | Non
 def _path(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
     """realpath and readlink -f, as far as text goes; links are resolved by the gate."""
     words = [f for f in fields if not (f.text or "").startswith("-")]
-    if len(words) != 1 or (fields[0].text == "-" or len(fields) == len(words)) and ev is None:
+    if len(words) != 1:
         return None
     text = values.from_field(words[0])
     cwd = ev.state.cwd.text
@@ -257,7 +262,9 @@ def _seq(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | Non
     if words is None or not words or not all(re.fullmatch(r"-?\d{1,9}", w) for w in words):
         return None
     numbers = [int(w) for w in words]
-    first, step, last = (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[1]) if len(numbers) == 2 else tuple(numbers[:3])
+    first, step, last = (
+        (1, 1, numbers[0]) if len(numbers) == 1 else (numbers[0], 1, numbers[1]) if len(numbers) == 2 else tuple(numbers[:3])
+    )
     if step == 0 or abs(last - first) // abs(step) > 512:
         return None
     return Text(("".join(f"{n}\n" for n in range(first, last + (1 if step > 0 else -1), step)),))
@@ -288,7 +295,7 @@ def _mktemp(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | 
             continue
         template = values.from_field(fields[at - 1])
     tmp = ev.lookup("TMPDIR")
-    usual = tmp if isinstance(tmp, Text) and tmp.text else Text(("/tmp",))
+    usual = tmp if isinstance(tmp, Text) and tmp.text else Text(("/tmp",))  # noqa: S108  # a name, nothing is opened
     if folder is None and template is not None and not in_tmp:
         base = template.text if template.text is not None else template.prefix
         head = base.rstrip("X") if template.text is not None else base

@@ -176,13 +176,13 @@ def _list_operation(ev: Evaluator, part: Param, listed: list[Text]) -> tuple[lis
             return [Text((), f"{OPEN} elements", ())], True
         if part.name in ("@", "*"):
             listed = [ev.argv0, *listed]
-        return _slice(listed, offset, length, positional=part.name in ("@", "*")), True
+        return _slice(listed, offset, length), True
     if op == "":
         return listed, True
     return [operate(ev, part, text) for text in listed], True
 
 
-def _slice(listed: list[Text], offset: str, length: str | None, *, positional: bool) -> list[Text]:
+def _slice(listed: list[Text], offset: str, length: str | None) -> list[Text]:
     try:
         start = int(offset)
         count = None if length is None else int(length)
@@ -192,8 +192,9 @@ def _slice(listed: list[Text], offset: str, length: str | None, *, positional: b
         start += len(listed)
         if start < 0:
             return []
-    chosen = listed[start:] if count is None else listed[start : start + count] if count >= 0 else []
-    return chosen
+    if count is None:
+        return listed[start:]
+    return listed[start : start + count] if count >= 0 else []
 
 
 def choose(ev: Evaluator, part: Param) -> tuple[str, Text]:

@@ -51,8 +51,8 @@ def read(ev: Evaluator, call: Call) -> State | None:
             continue
         ev.check_hidden(text, call.span, "read", subscript=True)
         names.append(text.split("[")[0])
-    index = call.record(ev)
-    line = _next(ev, channel, delimiter, number, raw, index)
+    call.record(ev)
+    line = _next(channel, delimiter, number, raw)
     if array:
         if line.text is not None:
             pieces = split_ifs(line.text, ev.ifs())[0]
@@ -72,7 +72,7 @@ def read(ev: Evaluator, call: Call) -> State | None:
     return None
 
 
-def _next(ev: Evaluator, channel: Channel | None, delimiter: str, number: str, raw: bool, index: int) -> Text:
+def _next(channel: Channel | None, delimiter: str, number: str, raw: bool) -> Text:
     if channel is None:
         return values.unknown("read from an unknown descriptor", "read")
     if channel.rest is not None:
@@ -132,13 +132,13 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
                     nested.run_text(ev, value, call.span, "mapfile -C", 2)
         elif text:
             name = text
-    index = call.record(ev)
+    call.record(ev)
     channel = call.fds.get(0)
     if channel is not None and channel.rest is not None and strip:
         lines = channel.rest.removesuffix("\n").split("\n") if channel.rest else []
         ev.state.assign(name, Array({str(n): Text((line,)) for n, line in enumerate(lines)}))
     else:
-        ev.state.assign(name, Array({}, False, _next(ev, Channel("pipe") if channel is None else _unread(channel), "\n", "", True, index)))
+        ev.state.assign(name, Array({}, False, _next(Channel("pipe") if channel is None else _unread(channel), "\n", "", True)))
     return None
 
 

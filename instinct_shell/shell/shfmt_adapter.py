@@ -103,7 +103,7 @@ class _Adapter(WordAdapter):
         found = tuple(self.word(w) for w in arguments)
         return Command(span, found, tuple(self.assignment(a) for a in node.get("Assigns") or ()), redirects)
 
-    def _binarycmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
+    def _binarycmd(self, node: Json, _: tuple[Redirect, ...], span: Span) -> Node:
         op = node["Op"]
         if op in ("&&", "||"):
             left = self.statement(node["X"])
@@ -181,7 +181,10 @@ class _Adapter(WordAdapter):
         name = node.get("Name")
         if not name:
             return Opaque(span, "function with several names", self.text[span.start : span.end])
-        return Function(span, name["Value"], self.statement(node["Body"]))
+        body = self.statement(node["Body"])
+        if redirects:  # they apply at each call
+            body = Group(span, Script(span, (body,)), redirects)
+        return Function(span, name["Value"], body)
 
     def _arithmcmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
         nested: list[Part] = []
@@ -306,6 +309,7 @@ class _Adapter(WordAdapter):
             return Assignment(span, name, None, append, index, tuple(elements))
         value = node.get("Value")
         return Assignment(span, name, self.word(value, assignment=True) if value else None, append, index)
+
 
 def _has_position(position: Json | None) -> bool:
     return bool(position) and (position or {}).get("Line", 0) > 0

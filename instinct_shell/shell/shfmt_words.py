@@ -180,7 +180,7 @@ class WordAdapter:
         for part in word.get("Parts") or ():
             if part["Type"] == "SglQuoted":
                 inside = part.get("Value", "")
-                if part.get("Dollar") or any(c in inside for c in "}$`\"\\"):
+                if part.get("Dollar") or any(c in inside for c in '}$`"\\'):
                     self.doubt("single quotes inside a quoted `${..}`")
                 part = {**part, "Type": "Lit", "Value": f"'{inside}'"}
             parts.append(part)

@@ -6,12 +6,12 @@ from functools import partial
 
 from ..model.effect import Span
 from . import assignments, builtins, frames, outputs, values
-from .call import Call
 from .calculate import arithmetic
+from .call import Call
 from .invocation import Field, Known, Stream
 from .state import MISSING, Channel, State, merge
 from .syntax import Arithmetic, Assignment, Command, Literal, Node, Pipeline, ProcessSub, Redirect, Script, Test, Word
-from .values import Array, Text
+from .values import Text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def invoke(
         handler = builtins.TABLE.get(inner) if inner is not None else None
         if handler is None:
             index = record(ev, fields, temporary, fds, streams, span)
-            _finish(ev, index, words, fds)
+            finish(ev, index, words)
             return None
         call = Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
         return handler(ev, call)
@@ -133,7 +133,12 @@ def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) ->
 
 
 def record(
-    ev: Evaluator, fields: tuple[Field, ...], pairs: tuple[tuple[str, Field], ...], fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span
+    ev: Evaluator,
+    fields: tuple[Field, ...],
+    pairs: tuple[tuple[str, Field], ...],
+    fds: dict[int, Channel],
+    streams: tuple[Stream, ...],
+    span: Span,
 ) -> int:
     """Writes the invocation down; its index is returned."""
     from .evaluate import Record
@@ -159,18 +164,13 @@ def record(
     return index
 
 
-def _finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, Channel]) -> None:
+def finish(ev: Evaluator, index: int, words: tuple[Field, ...]) -> None:
     """Works out what the command writes, and where that goes."""
     made = ev.records[index]
     output = outputs.output(ev, words, made.stdin)
     made.output = output
     if made.stdout is ev.sink:
         ev.emit(index, output)
-
-
-def finish(ev: Evaluator, index: int, words: tuple[Field, ...], fds: dict[int, Channel]) -> None:
-    """As for programs, for the builtins that print."""
-    _finish(ev, index, words, fds)
 
 
 # ---------------------------------------------------------------- redirections
@@ -203,7 +203,7 @@ def apply_redirects(ev: Evaluator, redirects: tuple[Redirect, ...]) -> tuple[dic
         field = _target(ev, node.target)
         name = field.text
         if op in ("<&", ">&"):
-            if name is not None and _duplicate(fds, fd, name, op, span, streams):
+            if name is not None and _duplicate(fds, fd, name, span, streams):
                 continue
             op = "&>" if op == ">&" else "<"
         if name is not None:
@@ -243,7 +243,7 @@ def _certain_text(text: Text | None) -> Text | None:
     return text if text is not None and text.known and not text.glob else None
 
 
-def _duplicate(fds: dict[int, Channel], fd: int, name: str, op: str, span: Span, streams: list[Stream]) -> bool:
+def _duplicate(fds: dict[int, Channel], fd: int, name: str, span: Span, streams: list[Stream]) -> bool:
     """`n>&m`, `n>&m-`, `n>&-`; False when the word is a file name."""
     if name == "-":
         fds[fd] = Channel("closed")
@@ -346,5 +346,3 @@ def run_arithmetic(ev: Evaluator, node: Node) -> None:
     if node.redirects:
         fds, streams = apply_redirects(ev, node.redirects)
         record(ev, (), (), fds, streams, ev.span(node.span))
-
-

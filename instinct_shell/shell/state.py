@@ -104,7 +104,12 @@ def merge(first: State, second: State) -> State:
         return first
     if first.dead:
         return second
-    if first.version == second.version and first.variables == second.variables and first.cwd is second.cwd and first.options == second.options:
+    if (
+        first.version == second.version
+        and first.variables == second.variables
+        and first.cwd is second.cwd
+        and first.options == second.options
+    ):
         return first
     new = first.copy()
     for name in {**first.variables, **second.variables}:

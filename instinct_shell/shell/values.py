@@ -89,7 +89,9 @@ def unknown(reason: str, kind: str, detail: str = "", *, prefix: str = "", produ
     return Text((), reason, (Origin(kind, detail, producers),), prefix)
 
 
-def one_of(values: tuple[str, ...] | list[str], reason: str = "too many possible values", glob: bool = False, unset: tuple[str, ...] = ()) -> Text:
+def one_of(
+    values: tuple[str, ...] | list[str], reason: str = "too many possible values", glob: bool = False, unset: tuple[str, ...] = ()
+) -> Text:
     """A string that is one of these; dynamic with their common ends when they are too many."""
     distinct = tuple(dict.fromkeys(values))
     if 0 < len(distinct) <= MAX_VALUES:
@@ -158,7 +160,9 @@ def to_field(text: Text, span: Span = NOWHERE, *, quoted: bool = True, many: boo
     """The same knowledge in the form that invocations carry."""
     values = text.values
     if not values:
-        return Field(Known.DYNAMIC, (), text.prefix, text.suffix, text.reason or "unknown", text.origins, False, many, quoted, text.unset, span)
+        return Field(
+            Known.DYNAMIC, (), text.prefix, text.suffix, text.reason or "unknown", text.origins, False, many, quoted, text.unset, span
+        )
     state = Known.STATIC if len(values) == 1 else Known.SET
     return Field(state, values, "", "", "", text.origins, text.glob, many or text.glob, quoted, text.unset, span)
 

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 _CLASSES: tuple[type[Value], ...] = (
     Span,
-    *sorted((c for c in vars(syntax).values() if isinstance(c, type) and issubclass(c, Value) and c is not Value and c is not Span), key=lambda c: c.__name__),
+    *sorted(
+        (c for c in vars(syntax).values() if isinstance(c, type) and issubclass(c, Value) and c is not Value and c is not Span),
+        key=lambda c: c.__name__,
+    ),
 )
 _NUMBERS = {cls: number for number, cls in enumerate(_CLASSES)}
 

@@ -261,7 +261,9 @@ def split_tildes(parts: list[Part], assignment: bool = False) -> list[Part]:
             if at < 0:
                 break
             colons = assignment or value_from >= 0
-            begins = (number == 0 and at == 0) or (at > 0 and number == 0 and at == value_from) or (colons and at > 0 and text[at - 1] == ":")
+            begins = (
+                (number == 0 and at == 0) or (at > 0 and number == 0 and at == value_from) or (colons and at > 0 and text[at - 1] == ":")
+            )
             if not begins:
                 at += 1
                 continue
