@@ -206,7 +206,11 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "redis-cli valkey-cli keydb-cli dragonfly-cli mongosh mongo mongocli-shell etcdctl zkCli.sh zkcli influx nats "
         "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl",
     ),
-    # ---- network, clouds, packages, databases, containers, interpreters ...
+    (
+        "interpreters",
+        "python python3 python2 pypy pypy3 ipython ipython3 micropython py bpython ptpython cython graalpy node nodejs ts-node tsx "
+        "esno babel-node swc-node vite-node jiti esrun deno perl ruby jruby truffleruby php php-cgi hhvm lua luajit texlua",
+    ),
 )
 
 # Programs whose name often carries a version (python3.12, gcc-13): the row is the one of the bare name.
