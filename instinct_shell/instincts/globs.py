@@ -20,7 +20,7 @@ _ANY: Ranges = ((0, _TOP),)
 _SLASH = ord("/")
 _NOT_SLASH: Ranges = ((0, _SLASH - 1), (_SLASH + 1, _TOP))
 _NOT_SLASH_DOT: Ranges = ((0, ord(".") - 1), (_SLASH + 1, _TOP))  # "." and "/" are neighbours
-_PROBES = ("qzprobe", "Q7probe.txt", "x0probe.tar.gz")
+_PROBES = ("qzprobe", "Q7probe.qzx", "x0probe.qzx.qzy")  # names and endings that nobody uses
 _DOT_PROBE = ".qzprobe"
 
 
@@ -221,6 +221,14 @@ def aimed(component: str) -> bool:
     last = runs[-1]
     count = sum(len(run) for run in runs[:-1]) + (0 if last.startswith(".") else len(last))
     return count >= 2
+
+
+def aims_at(component: str, name: str) -> bool:
+    """Whether a component that matches this name was written for it: a mere ending must be no extension and half of the name (`*env`)."""
+    runs = literal_runs(component)
+    if len(runs) > 1 and not any(runs[:-1]):
+        return not runs[-1].startswith(".") and 2 * len(runs[-1]) >= len(name)
+    return aimed(component)
 
 
 def _closing(glob: str, opening: int) -> int:

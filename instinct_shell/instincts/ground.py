@@ -221,10 +221,10 @@ class Ground:
                     return pattern.text
             elif _contained(last, pattern.text) and not self._excepted(chosen, glob):
                 return pattern.text
-            elif globs.aimed(last):
+            else:
                 for name in examples(pattern.text):
                     tail = name.rpartition("/")[2]
-                    if globs.shell_automaton(last).accepts(tail) and self._folders_fit(parts, name):
+                    if globs.aims_at(last, tail) and globs.shell_automaton(last).accepts(tail) and self._folders_fit(parts, name):
                         return pattern.text
         return ""
 
@@ -233,7 +233,8 @@ class Ground:
         for pattern in (self._protected if kind == "protected" else self._lockfiles).patterns:
             if _contained(chosen, pattern.text):
                 return pattern.text
-            if globs.aimed(chosen) and any(matches(chosen, name.rpartition("/")[2]) for name in examples(pattern.text)):
+            names = [name.rpartition("/")[2] for name in examples(pattern.text)]
+            if any(matches(chosen, name) and globs.aims_at(chosen, name) for name in names):
                 return pattern.text
         return ""
 

@@ -61,6 +61,8 @@ def test_intersection(glob, pattern, meet):
         ("build*", False),
         ("*~", False),
         ("x", False),
+        ("*.txt", False),
+        ("*.tar.gz", False),
     ],
 )
 def test_wild(component, wild):
