@@ -96,6 +96,7 @@ def _unpack(call: Call, scene: Scene, folder: Field) -> Iterator[Effect]:
 def zip_(call: Call, scene: Scene) -> Iterator[Effect]:
     """zip: the first operand is the archive, the rest is packed; -m deletes it afterwards; -TT runs a command."""
     commands = [call.argv[at + 1] for at, word in enumerate(call.argv[:-1]) if word.text in ("-TT", "--unzip-command")]
+    commands += [field for option, field in call.values if option == "--unzip-command"]
     for command in commands:
         yield from run_text(call, scene, command, via="zip -TT")
     call = call.replace(operands=tuple(field for field in call.operands if field not in commands))

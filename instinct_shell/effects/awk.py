@@ -54,10 +54,10 @@ def _tokens(program: str) -> list[str]:
 _ENDS = frozenset((";", "}", "{"))
 
 
-def touches(program: str) -> list[Touch]:
-    """What the program does outside its output."""
+def touches(program: str, given: dict[str, str] | None = None) -> list[Touch]:
+    """What the program does outside its output. given: variables set by `-v`."""
     tokens = _tokens(program)
-    constants = _constants(tokens)
+    constants = {name: f'"{value}"' for name, value in (given or {}).items()} | _constants(tokens)
     found: list[Touch] = []
     printing, depth = False, 0
     for at, token in enumerate(tokens):

@@ -152,6 +152,7 @@ class Scene:
 
     __slots__ = (
         "_derive_text",
+        "aliases",
         "copies",
         "effects_of",
         "files",
@@ -183,6 +184,7 @@ class Scene:
         self.sources: dict[str, str] = {}  # path written earlier -> where its text came from: network | file | generated | ...
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
         self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
+        self.aliases: dict[str, Field] = {}  # git aliases defined earlier in the same line
         self.moved: list[str] = []  # where files were moved to earlier in the same line
         self.saved: list[str] = []  # how git kept work earlier in the same line: commit, stash, bundle, branch, tag
         self.invocations: tuple[Invocation, ...] = ()
@@ -193,7 +195,7 @@ class Scene:
         """The scene of a nested text: what was written or linked before is shared, the invocations are its own."""
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
-        scene.moved, scene.saved = self.moved, self.saved
+        scene.moved, scene.saved, scene.aliases = self.moved, self.saved, self.aliases
         return scene
 
     def nested_shell(

@@ -35,21 +35,21 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "readers",
-        "cat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look tsort "
-        "ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd addr2line c++filt "
-        "exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat bzcat xzcat "
-        "zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q tomlq toml "
-        "dasel json_pp json_verify jsonlint yamllint cloc tokei scc wdiff lesspipe nkf recode head tail ghead gtail sort gsort "
-        "uniq shuf cut gcut tr seq expr factor numfmt yes bc dc units ts figlet toilet cowsay lolcat fortune wc md5sum sha1sum "
-        "sha224sum sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash hashdeep diff cmp "
-        "sdiff diff3 colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 base32 basenc gbase64 "
-        "xxd iconv uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree "
-        "stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate "
-        "mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime free vmstat iostat mpstat sar "
-        "w who whoami id groups users last lastlog lastb finger hostid tty logname getconf locale lscpu lsmem lspci lsusb lsmod "
-        "lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances "
-        "pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu "
-        "dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write mesg",
+        "cat bc dc lolcat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat "
+        "ccat look tsort ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd "
+        "addr2line c++filt exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat "
+        "bzcat xzcat zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q "
+        "tomlq toml dasel json_pp json_verify jsonlint yamllint cloc tokei scc wdiff lesspipe nkf recode head tail ghead gtail "
+        "sort gsort uniq shuf cut gcut tr seq expr factor numfmt yes figlet toilet cowsay fortune wc md5sum sha1sum sha224sum "
+        "sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash hashdeep diff cmp sdiff diff3 "
+        "colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 base32 basenc gbase64 xxd iconv "
+        "uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree stat file "
+        "du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate mlocate "
+        "namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime free vmstat iostat mpstat sar w who "
+        "whoami id groups users last lastlog lastb finger hostid tty logname getconf locale lscpu lsmem lspci lsusb lsmod lsns "
+        "lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances pstree "
+        "pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu dust duf "
+        "gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write mesg",
     ),
     (
         "archives",

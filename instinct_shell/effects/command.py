@@ -66,6 +66,8 @@ class Describe:
 
     def command(self, invocation: Invocation, words: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
         """Effects of the command that these words are; `invocation` gives cwd, stdin, environment and span."""
+        while len(words) > 1 and words[0].text == "--":
+            words = words[1:]
         head, argv = words[0], words[1:]
         if head.known is Known.DYNAMIC:
             yield from self.dynamic(invocation, head, argv, sure, origin)

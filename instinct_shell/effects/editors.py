@@ -90,8 +90,9 @@ def _awk_program(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
     if field.known is Known.DYNAMIC:
         # The shape of the program is not known; what is known of it is still looked at.
         field = field.replace(values=(field.prefix + field.suffix,))
+    given = dict((value.text or "").partition("=")[::2] for option, value in call.values if option in ("-v", "--assign") and value.text)
     for program in field.values:
-        for touch in touches(program):
+        for touch in touches(program, given):
             word = literal(touch.text) if touch.known else Field(Known.DYNAMIC, prefix=touch.text, reason="a value that awk computes")
             if touch.kind == "run":
                 yield from run_text(call, scene, word, via="awk system")
@@ -148,6 +149,8 @@ def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, literal(argument))
     for match in re.finditer(_CALLS, text):
         yield from scene.nested_shell(match.group(2), call, via=f"{call.name} system()")
+    for match in re.finditer(r"""\bexe(?:c|cute)?\s+(["'])\s*:?!(.*?)\1""", text):
+        yield from scene.nested_shell(match.group(2), call, via=f"{call.name} :execute")
     deleted = re.search(r"""\bdelete\(\s*(["'])(.*?)\1""", text)
     if deleted:
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(deleted.group(2)), recursive="1")

@@ -34,7 +34,7 @@ def git(call: Call, scene: Scene) -> Iterator[Effect]:
     call = _in_folder(call)
     if call.has("--exec-path") and call.value("--exec-path") is not None:
         yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "GIT_EXEC_PATH"), variable="GIT_EXEC_PATH")
-    aliases: dict[str, Field] = {}
+    aliases: dict[str, Field] = dict(scene.aliases)
     for option, field in call.values:
         if option in ("-c", "--config-env"):
             name, value = _pair(field)
@@ -90,9 +90,10 @@ def _alias(value: Field, rest: tuple[Field, ...], call: Call, scene: Scene) -> I
 
 
 def _in_folder(call: Call) -> Call:
-    """The call in the folder that -C and --work-tree name."""
+    """The call in the folder that -C, --work-tree and GIT_WORK_TREE name."""
     cwd = call.invocation.cwd
-    for option, field in call.values:
+    given = [("--work-tree", field) for name, field in (*call.invocation.env, *call.invocation.assignments) if name == "GIT_WORK_TREE"]
+    for option, field in (*given, *call.values):
         if option not in ("-C", "--work-tree"):
             continue
         targets = path_targets(field, cwd)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
-from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from . import flow, scripts
 from .call import Call, Scene
-from .roles import file_effects
+from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,5 +95,11 @@ def config(call: Call, scene: Scene) -> Iterator[Effect]:
     key = (words[0].text if words[0].text is not None else words[0].prefix).lower()
     value = words[1] if len(words) > 1 and not removes else literal("")
     yield setting(call, key, value, scope, unset="1" if removes else "")
+    if key.startswith("alias.") and not removes:
+        scene.aliases[key[6:]] = value
+    elif matches(key, RUN_KEYS) and value.text and is_command(key, value.text):
+        # git runs it later, with whatever verb needs it.
+        later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
+        yield from scene.nested_shell(value.text.lstrip("!"), later, via=f"git config {key}")
     if key == "core.hookspath":
         yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.PATH, value.text or value.prefix), key=key, scope=scope)

@@ -25,6 +25,8 @@ def show(call: Call, scene: Scene) -> Iterator[Effect]:
     for field in call.operands:
         text = field.text if field.text is not None else field.prefix + field.suffix
         revision, colon, path = text.partition(":")
+        if not revision and path[1:2] == ":" and path[:1].isdigit():
+            path = path[2:]  # `:0:file`, a stage of the index
         if colon and path and not text.startswith(":(") and "/" not in revision[:1]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, literal(path, field.span), **{"from": "git"})
     for field in _pathspecs(call):
@@ -38,18 +40,32 @@ def log(call: Call, scene: Scene) -> Iterator[Effect]:
     """log: content only with -p and its like."""
     if call.has("-p", "-u", "--patch", "-L", "-G", "-S", "--full-diff", "-c", "--cc"):
         yield from show(call, scene)
+        yield from _secret_operands(call, scene)
+    elif (out := call.value("--output")) is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
+
+
+def _secret_operands(call: Call, scene: Scene) -> Iterator[Effect]:
+    """Operands without `--` in front that bear a secret's name: git takes them for paths."""
+    if after_dashes(call) is None:
+        for field in call.operands:
+            if flow.looks_secret("/" + (field.text or "")):
+                yield from file_effects(call, scene, EffectKind.FILE_READ, field, **{"from": "git"})
 
 
 def diff(call: Call, scene: Scene) -> Iterator[Effect]:
     """diff: content of the named paths; names and counts alone are none."""
     if call.has("--stat", "--name-only", "--name-status", "--numstat", "--shortstat", "--quiet", "--summary", "--check"):
+        out = call.value("--output")
+        if out is not None:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
         return
     yield from show(call, scene)
-    if after_dashes(call) is None:
+    if call.has("--no-index"):
         for field in call.operands:
-            text = field.text or ""
-            if call.has("--no-index") or flow.looks_secret("/" + text):
-                yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    else:
+        yield from _secret_operands(call, scene)
 
 
 def read_paths(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -65,7 +81,7 @@ def grep(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from run_text(call, scene, pager, via="git grep -O")
     if call.has("--no-index", "--untracked"):
         yield call.effect(EffectKind.FILE_READ, here(call), recursive="1", search="1")
-    for field in _pathspecs(call):
+    for field in call.operands[0 if call.has("-e", "-f") else 1 :]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, search="1", recursive="1", **{"from": "git"})
 
 

@@ -8,7 +8,7 @@ from ..model.effect import Target, TargetKind
 from ..shell.invocation import Field
 from .call import Call, path_targets
 
-_WHOLE = frozenset((".", "./", ":/", ":", "*", ":/*", ":(top)", "/", ":!", ":/.", "..", "../"))
+_WHOLE = frozenset((".", "./", ":/", ":", "*", "./*", ":/*", ":(top)", "/", ":!", ":/.", "..", "../"))
 _FILE_LIKE = r"(?:\.{0,2}/.*|.*/|(?:[^~^:@]*/)?[^/~^:@]*\.(?![\dx]+$)[A-Za-z]\w{0,9})"
 
 

@@ -55,6 +55,7 @@ _PLAIN: dict[str, Callable[[str], bool]] = {
 }
 _DECLARERS = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _ASSIGN = Program((), style="raw")
+_SYSTEM_FOLDERS = frozenset("/usr/local/bin /usr/bin /bin /usr/local/sbin /usr/sbin /sbin".split())
 _CONVENTIONAL = frozenset(["bin", ".bin", "sbin", "shims", "Scripts"])
 
 
@@ -132,6 +133,8 @@ def _path(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
             if not folder or (not folder.startswith("/") and cwd is None):
                 continue
             path = fold(folder if folder.startswith("/") else f"{cwd}/{folder}")
+            if path in _SYSTEM_FOLDERS:
+                break  # what stands behind the system's own folders shadows nothing
             shadowing = any(posixpath.dirname(known) == path for known in (*scene.files, *scene.copies, *scene.links))
             writable = inside(path, scene.workspace) or inside(path, "/tmp") or inside(path, "/dev/shm")
             if shadowing or (writable and posixpath.basename(path) not in _CONVENTIONAL):

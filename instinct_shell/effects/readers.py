@@ -136,7 +136,7 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         tuple(
             (
-                "cat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look "
+                "cat bc dc lolcat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look "
                 "tsort ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd addr2line "
                 "c++filt exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat bzcat "
                 "xzcat zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q tomlq "
@@ -186,7 +186,7 @@ PROGRAMS: tuple[Program, ...] = (
         summary="prints columns",
     ),
     Program(
-        ("tr", "seq", "expr", "factor", "numfmt", "yes", "bc", "dc", "units", "ts", "figlet", "toilet", "cowsay", "lolcat", "fortune"),
+        ("tr", "seq", "expr", "factor", "numfmt", "yes", "figlet", "toilet", "cowsay", "fortune"),
         style="raw",
         summary="works on its words or on stdin",
     ),

@@ -13,7 +13,7 @@ from functools import cache
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, output
-from .call import Call, Scene, path_targets
+from .call import Call, Scene, inside, path_targets
 from .holes import Hole, Holes
 from .roles import file_effects, weakest
 
@@ -119,7 +119,7 @@ def script_file(
         elif not _only_setters(field, scene):
             yield opaque(call, flow.source_of_field(field, scene), field.reason)
         return
-    if read:
+    if read or any(flow.looks_secret("/" + value) for value in field.values):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     for target, sure in path_targets(field, call.invocation.cwd):
         path = scene.links.get(target.text, target.text)
@@ -129,8 +129,13 @@ def script_file(
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
-        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset)}
+        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": _brought(path, scene)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
+
+
+def _brought(path: str, scene: Scene) -> str:
+    """ "network" for a script in a folder that the same text fetched (`git clone URL x && x/install.sh`)."""
+    return "network" if any(source == "network" and inside(path, folder) for folder, source in scene.sources.items()) else ""
 
 
 def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...], via: str) -> Iterator[Effect]:

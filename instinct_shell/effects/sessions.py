@@ -6,6 +6,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field
 from . import scripts
 from .call import Call, Program, Scene
+from .options import split
 from .roles import file_effects
 from .shells import joined_text
 from .wrappers import split_assignments, with_variables
@@ -58,8 +59,14 @@ def script_session(call: Call, scene: Scene) -> Iterator[Effect]:
 def tracer(call: Call, scene: Scene) -> Iterator[Effect]:
     """strace, ltrace, perf, valgrind, time: a command under observation; -o writes."""
     words = call.operands
+    out = call.value("-o", "--output")
+    if out is not None and (out.text or "").startswith(("|", "!")):  # strace pipes its log into a command
+        yield from scene.nested_shell((out.text or "")[1:], call, via=f"{call.name} -o")
     if call.name == "perf":
-        words = words[1:] if words and words[0].text in ("stat", "record", "trace", "bench", "mem", "lock", "sched", "top") else ()
+        runs = bool(words) and words[0].text in ("stat", "record", "trace", "bench", "mem", "lock", "sched", "top")
+        words = (
+            tuple(split(Program(("perf",), options="-e -o -F -g= -p -t -C -c -r -a=", style="stop"), words[1:]).operands) if runs else ()
+        )
     if call.has("-p", "--attach") and not words:
         yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.PROCESS, _text(call.value("-p"))), attaches="1")
     if words:
