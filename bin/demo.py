@@ -130,7 +130,7 @@ def main() -> int:
         tour.run("instinct", "audit", "list", status=0)
         tour.run("instinct", "audit", "verify", "--replay", status=0)
 
-        tour.stop("And this is the jail of this machine", "Ten attempts to break out, really made inside a real jail.")
+        tour.stop("And this is the jail of this machine", "Two dozen attempts to break out, really made inside a real jail.")
         tour.run("instinct", "doctor", status=0)
 
     print()

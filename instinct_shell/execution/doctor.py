@@ -100,6 +100,11 @@ class Host(Value):
     hint: str = ""
 
 
+def claims() -> tuple[tuple[str, bool], ...]:
+    """Each act, and whether level partial promises to stop it; level full promises all."""
+    return tuple((act, name not in _NOT_CLAIMED_AT_PARTIAL) for name, act in _ACTS.items())
+
+
 def host() -> Host:
     """Looks without running anything in a jail, but for `bash --version`."""
     reach = probe.probe()

@@ -1,0 +1,120 @@
+"""Writes the pages that are made from the code, so that they cannot drift: `bin/docs [FOLDER]`. A test compares them with what is committed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(TOP))
+
+from instinct_shell.execution.doctor import claims  # noqa: E402  # after the path
+from instinct_shell.instincts.registry import BUILTIN  # noqa: E402  # after the path
+from instinct_shell.model.effect import EffectKind  # noqa: E402  # after the path
+from instinct_shell.storage.profile_schema import DYNAMIC, KEYS, RULE_KEYS, direction  # noqa: E402  # after the path
+from instinct_shell.storage.profiles import ProfileStore, Resolved  # noqa: E402  # after the path
+
+NOTE = "<!-- written by bin/docs; change the code instead -->\n"
+NAMES = ("dev", "staging", "prod")
+
+
+def instinct_page(instinct: object) -> str:
+    """One instinct's page: its docstring under its id."""
+    module = sys.modules[type(instinct).__module__]
+    first, _, rest = (module.__doc__ or "").strip().partition("\n\n")
+    return f"{NOTE}# {instinct.id}\n\nTier {instinct.tier}, version {instinct.version}.\n\n**{first}**\n\n{rest}\n"  # type: ignore[attr-defined]  # a BuiltIn
+
+
+def index_page() -> str:
+    """All instincts in the order in which they run."""
+    rows = []
+    for instinct in BUILTIN:
+        doc = (sys.modules[type(instinct).__module__].__doc__ or "").strip().partition("\n")[0]
+        rows.append(f"| [{instinct.id}]({instinct.id}.md) | {instinct.tier} | {doc.partition(': ')[2]} |")
+    return NOTE + "# Instincts\n\nIn the order in which they run inside their tier.\n\n| id | tier | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+
+
+def value(resolved: Resolved, key: str) -> str:
+    """A profile's value of one key, as a table cell."""
+    found = resolved.values.get(key, resolved.values["effects.default"] if key.startswith("effects.") else "")
+    if isinstance(found, tuple):
+        return f"{len(found)} entries" if found else "none"
+    if KEYS[key].kind == "money" and isinstance(found, int):
+        return f"{found / 1_000_000:.2f}" if found else "no limit"
+    if KEYS[key].order == "limit" and not found:
+        return "no limit"
+    return str(found).lower() if isinstance(found, bool) else str(found)
+
+
+def profiles_page() -> str:
+    """Every key, what it means in each shipped profile, and which way it may be tightened."""
+    store = ProfileStore(home="/nonexistent", cache=False)
+    shipped = {name: store.resolve(name) for name in NAMES}
+    head = f"| | {' | '.join(NAMES)} |\n|---|{'---|' * len(NAMES)}\n"
+
+    def table(keys: list[str], shown: str = "{}") -> str:
+        return head + "".join(f"| {shown.format(key)} | {' | '.join(value(shipped[name], key) for name in NAMES)} |\n" for key in keys)
+
+    dynamic = "".join(
+        f"| {kind} | {' | '.join(value(shipped[name], f'dynamic.{kind}') + ' / ' + value(shipped[name], f'dynamic_partial.{kind}') for name in NAMES)} |\n"
+        for kind in DYNAMIC
+    )
+    effects = [f"effects.{kind.value}" for kind in EffectKind]
+    others = [key for key in KEYS if not key.startswith(("effects.", "dynamic", "version", "description"))]
+    orders = "".join(f"| `{key}` | {KEYS[key].kind} | {direction(key)} |\n" for key in KEYS if not key.startswith("effects."))
+    return f"""{NOTE}# Profiles
+
+A profile says what may happen, where, in which jail, for how much. `dev`, `staging` and `prod` are shipped (`profiles/`, commented); your own go to
+`~/.config/instinct-shell/NAME.toml` and start with `extends = "dev"`. `profile = "NAME"` in `~/.config/instinct-shell/config.toml` chooses the one to use.
+A project file `.instinct.toml`, `INSTINCT_PROFILE` and flags may only tighten; each key declares below which way that is. Unknown keys are errors.
+
+```
+instinct profile show dev        # resolved, with its digest
+instinct profile diff dev prod
+instinct profile validate .instinct.toml
+```
+
+## What each kind of effect means where no instinct says more
+{table(effects)}
+## What a dynamic word means (at jail level full / partial)
+Dynamic is a certainty, not a verdict: the word is only known when the command runs.
+
+{head}{dynamic}
+## The other keys
+{table(others, "`{}`")}
+## Which way is tighter
+| key | kind | tighter |
+|---|---|---|
+{orders}
+`effects.*` go from allow over ask to deny. `[[rule]]` tables ({", ".join(f"`{key}`" for key in RULE_KEYS)}) add reflexes and gates of your own; in a project file they may only ask
+or deny. `[caches]` maps the tools' cache variables to folders of this workspace and is set in a person's profile alone.
+"""
+
+
+def jail_page() -> str:
+    """What each level stops."""
+    rows = "".join(f"| {act} | stopped | {'stopped' if partial else 'not claimed'} |\n" for act, partial in claims())
+    return f"""{NOTE}# The jail: what each level stops
+
+Level **full**: user, mount, pid and ipc namespaces, Landlock, seccomp, limits. Level **partial**: Landlock, seccomp, limits; it is used where the machine
+gives no namespaces, and dynamic changes are denied there, since the kernel could not hold them. Where neither works, nothing runs.
+`instinct doctor` tries every row in a real jail of this machine; `tests/contract` does so with hostile programs, as root and as an ordinary user.
+
+| a command cannot ... | full | partial |
+|---|---|---|
+{rows}"""
+
+
+def main() -> int:
+    """The command line."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else TOP / "docs"
+    (folder / "instincts").mkdir(parents=True, exist_ok=True)
+    pages = {"profiles.md": profiles_page(), "jail.md": jail_page(), "instincts/README.md": index_page()}
+    pages |= {f"instincts/{instinct.id}.md": instinct_page(instinct) for instinct in BUILTIN}
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
