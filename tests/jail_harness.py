@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,18 @@ class Caller:
         self.close()
         cannot(f"{self.name}: no Python from 3.11 on that this user may start")
         raise AssertionError
+
+
+def caller_names() -> list[str]:
+    """Who runs the jail's tests here."""
+    return ["root", "ordinary"] if os.geteuid() == 0 else ["ordinary"]
+
+
+def made_caller(name: str) -> Iterator[Caller]:
+    """The body of a fixture: the caller of that name, removed afterwards."""
+    caller = Caller(name, NOBODY if name == "ordinary" and os.geteuid() == 0 else None)
+    yield caller
+    caller.close()
 
 
 class Run:

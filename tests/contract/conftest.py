@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
-from jail_harness import NOBODY, Caller, reachable
+from jail_harness import Caller, caller_names, made_caller, reachable
 
 
-def _callers() -> list[str]:
-    return ["root", "ordinary"] if os.geteuid() == 0 else ["ordinary"]
-
-
-@pytest.fixture(scope="session", params=_callers())
+@pytest.fixture(scope="session", params=caller_names())
 def caller(request: pytest.FixtureRequest) -> Iterator[Caller]:
     """A user that runs commands in a jail."""
-    made = Caller(request.param, NOBODY if request.param == "ordinary" and os.geteuid() == 0 else None)
-    yield made
-    made.close()
+    yield from made_caller(request.param)
 
 
 @pytest.fixture(scope="session", params=["full", "partial"])
