@@ -215,7 +215,7 @@ def _run_case(ev: Evaluator, node: Case) -> None:
         after = ev.state if after is None else merge(after, ev.state)
         out = ev.out if not ran else values.join(out, ev.out)
         ran = True
-        if hit and sure and terminator == ";;":
+        if terminator == ";;" and ((hit and sure) or any(pattern.text == "*" for pattern in found)):
             decided = True
     if through:
         after = ev.state if after is None else merge(after, ev.state)

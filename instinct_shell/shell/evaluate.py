@@ -193,6 +193,13 @@ class Evaluator:
         if ("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text):
             self.opaque(span, f"code hidden in a value ({where})", text)
 
+    def check_number(self, text: str, span: Span) -> None:
+        """Reports code in a value that bash takes for arithmetic, or in the variable that it names."""
+        self.check_hidden(text, span, "test", subscript=True)
+        held = self.lookup(text) if text.isidentifier() else None
+        for value in held.values if isinstance(held, Text) else ():
+            self.check_hidden(value, span, f"arithmetic on `{text}`")
+
     def forget(self, names: tuple[str, ...], reason: str) -> None:
         """These variables may have changed to anything."""
         for name in names:

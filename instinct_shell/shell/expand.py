@@ -293,6 +293,11 @@ class _Builder:
             self._pieces.append((text, live))
             self._unset += text.unset
             return
+        if len(rows) > 1 and all(len(row[0]) <= 1 and not row[1] and not row[2] for row in rows):
+            self._many = self._many or not self._pieces  # alone, it may vanish
+            self._pieces.append((text, live))
+            self._unset += text.unset
+            return
         longest = max(len(row[0]) for row in rows)
         if any(row[1] for row in rows):
             self.cut()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _INPUT = frozenset({"<", "<>", "<<", "<<-", "<<<", "<&"})
 _NUMBERED = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
+_NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _MOST_NAMES = 8  # values of a command name that are followed one by one
 
 
@@ -320,18 +321,17 @@ def run_test(ev: Evaluator, node: Node) -> None:
     assert isinstance(node, Test)
     ev.step()
     words: list[Field] = [Field(Known.STATIC, ("[[",))]
-    previous = ""
-    for word in node.words:
+    raws = ["", *(word.raw for word in node.words), ""]
+    for number, word in enumerate(node.words):
         text = ev.expander.single(word)
-        if previous in ("-v", "-eq", "-ne", "-lt", "-le", "-gt", "-ge") or word.raw in ("-eq", "-ne", "-lt", "-le", "-gt", "-ge"):
+        words.append(values.to_field(text, ev.span(word.span)))
+        before, after = raws[number], raws[number + 2]
+        if before == "-v":
             for value in text.values:
                 ev.check_hidden(value, word.span, "test", subscript=True)
-                held = ev.lookup(value) if value.isidentifier() else None
-                if previous != "-v" and isinstance(held, Text):
-                    for inner in held.values:
-                        ev.check_hidden(inner, word.span, f"arithmetic on `{value}`")
-        previous = word.raw
-        words.append(values.to_field(text, ev.span(word.span)))
+        elif before in _NUMERIC or after in _NUMERIC:
+            for value in text.values:
+                ev.check_number(value, word.span)
     words.append(Field(Known.STATIC, ("]]",)))
     fds, streams = apply_redirects(ev, node.redirects) if node.redirects else (ev.state.fds, ())
     index = record(ev, tuple(words), (), fds, streams, ev.span(node.span))
