@@ -8,6 +8,8 @@ widened, never narrowed.
 
 from __future__ import annotations
 
+import functools
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +99,20 @@ def shell_automaton(glob: str) -> Automaton:
             made.step(_without_dot(_class(value)) if start else _class(value))
         start = False
     return made
+
+
+@functools.lru_cache(512)
+def _name(component: str) -> tuple[tuple[str, ...], Automaton]:
+    """A component's literal pieces and its automaton; the last few are kept, since one name is asked about many patterns."""
+    return tuple(literal_runs(component)), shell_automaton(component)
+
+
+def fits(component: str, name: str) -> bool:
+    """Whether one component of a glob matches a name. The literal pieces settle most questions."""
+    runs, automaton = _name(component)
+    if not (name.startswith(runs[0]) and name.endswith(runs[-1]) and all(run in name for run in runs)):
+        return False
+    return automaton.accepts(name)
 
 
 def profile_automaton(pattern: str, *, below: bool = True) -> Automaton:
@@ -209,13 +225,12 @@ def components(glob: str) -> list[str]:
 
 def wild(component: str) -> bool:
     """Whether one component takes in names that nobody chose: `*`, `*.*`, `[a-z]*`, `.*`, but not `*.log` or `build*`."""
-    automaton = shell_automaton(component)
-    return any(automaton.accepts(probe) for probe in _PROBES) or (component.startswith(".") and automaton.accepts(_DOT_PROBE))
+    return any(fits(component, probe) for probe in _PROBES) or (component.startswith(".") and fits(component, _DOT_PROBE))
 
 
 def aimed(component: str) -> bool:
     """Whether a component says more than an extension: at least two literal characters besides one (`.e?v`, `cred*`, not `*.json`, `s*.yml`)."""
-    runs = literal_runs(component)
+    runs = _name(component)[0]
     if len(runs) == 1:
         return True
     last = runs[-1]
@@ -225,7 +240,7 @@ def aimed(component: str) -> bool:
 
 def aims_at(component: str, name: str) -> bool:
     """Whether a component that matches this name was written for it: a mere ending must be no extension and half of the name (`*env`)."""
-    runs = literal_runs(component)
+    runs = _name(component)[0]
     if len(runs) > 1 and not any(runs[:-1]):
         return not runs[-1].startswith(".") and 2 * len(runs[-1]) >= len(name)
     return aimed(component)

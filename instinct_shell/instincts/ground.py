@@ -209,24 +209,38 @@ class Ground:
         prefix = globs.literal_prefix(glob)
         parts = globs.components(glob)
         last = parts[-1] if parts else ""
-        automaton: globs.Automaton | None = None
+        chosen_by_name = any(globs.aimed(part) for part in parts[1:])
         for pattern in chosen.patterns:
             if pattern.anchored:
-                fixed = pattern.text.partition("*")[0]
-                if not (fixed.startswith(prefix) or prefix.startswith(fixed)):
-                    continue
-                automaton = automaton or globs.shell_automaton(glob)
-                other = self._automata.setdefault(pattern.text, globs.profile_automaton(pattern.text))
-                if any(globs.aimed(part) for part in parts[1:]) and globs.intersects(automaton, other) and not self._excepted(chosen, glob):
+                if chosen_by_name and self._places_meet(glob, prefix, parts, pattern.text) and not self._excepted(chosen, glob):
                     return pattern.text
             elif _contained(last, pattern.text) and not self._excepted(chosen, glob):
                 return pattern.text
             else:
                 for name in examples(pattern.text):
                     tail = name.rpartition("/")[2]
-                    if globs.aims_at(last, tail) and globs.shell_automaton(last).accepts(tail) and self._folders_fit(parts, name):
+                    if globs.fits(last, tail) and globs.aims_at(last, tail) and self._folders_fit(parts, name):
                         return pattern.text
         return ""
+
+    def _places_meet(self, glob: str, prefix: str, parts: list[str], pattern: str) -> bool:
+        """Whether a glob and an anchored pattern can name the same path; folder by folder first, since that settles nearly all of them."""
+        fixed = pattern.partition("*")[0]
+        if not (fixed.startswith(prefix) or prefix.startswith(fixed)):
+            return False
+        folders = [folder for folder in pattern.split("/") if folder]
+        for part, folder in zip(parts, folders, strict=False):
+            if globs.crosses(part) or any(c in folder for c in "*?["):
+                break
+            if not globs.fits(part, folder):
+                return False
+        else:
+            if len(parts) < len(folders):
+                return False  # it names a folder above
+        known = self._automata.get(pattern)
+        if known is None:
+            known = self._automata[pattern] = globs.profile_automaton(pattern)
+        return globs.intersects(globs.shell_automaton(glob), known)
 
     def filter_reaches(self, chosen: str, kind: str) -> str:
         """The same for a filter on names (`find -name`, `grep --include`), where a wildcard matches a leading dot too."""
@@ -249,7 +263,7 @@ class Ground:
     def _folders_fit(self, parts: list[str], name: str) -> bool:
         folders = name.split("/")[:-1]
         return len(parts) > len(folders) and all(
-            globs.shell_automaton(part).accepts(folder) for part, folder in zip(reversed(parts[:-1]), reversed(folders), strict=False)
+            globs.fits(part, folder) for part, folder in zip(reversed(parts[:-1]), reversed(folders), strict=False)
         )
 
     def sweeps(self, glob: str) -> str:

@@ -10,6 +10,8 @@ command several milliseconds.
 
 from __future__ import annotations
 
+import functools
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,6 +114,7 @@ def any_matches(patterns: Iterable[str], text: str) -> str:
     return next((pattern for pattern in patterns if matches(pattern, text)), "")
 
 
+@functools.lru_cache(256)
 def examples(pattern: str) -> tuple[str, ...]:
     """A few ordinary names that the pattern covers, to ask whether a shell glob was written to reach it."""
     if "?" in pattern or "[" in pattern:
