@@ -173,7 +173,9 @@ class Describe:
         """A program nobody described: that it runs, the secrets it is given by name, and a complete inner command it may pass on."""
         call = make_call(UNKNOWN, base, argv, invocation, certainty=sure, origin=origin, path=name if path else "")
         if path and is_script_path(name):
-            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path))
+            from .scripts import brought
+
+            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path), source=brought(path, self.scene))
         else:
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
         yield from flow.named_secrets(call, self.scene)

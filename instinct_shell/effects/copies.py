@@ -226,6 +226,7 @@ def rsync(call: Call, scene: Scene) -> Iterator[Effect]:
                     EffectKind.NET_UPLOAD,
                     Target(TargetKind.HOST, away.rpartition("@")[2]),
                     upload="file",
+                    secret="1" if flow.looks_secret(effect.target.text) else "",
                     path=effect.target.text,
                     tool="rsync",
                 )

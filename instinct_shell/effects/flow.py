@@ -139,9 +139,10 @@ def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Sc
     if not outward:
         return []
     found = []
-    for producer in upstream(producers_of(invocation), scene):
-        for secret in secrets_of(producer, scene):
-            first = outward[0]
+    first = outward[0]
+    flowing = [secret for producer in upstream(producers_of(invocation), scene) for secret in secrets_of(producer, scene)]
+    for secret in dict.fromkeys([*flowing, *_secret_origins(invocation)]):
+        if secret:
             pairs = {**dict(first.attributes), "upload": "secret", "secret": "1", "path": secret}
             found.append(first.replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
     for effect in effects:
@@ -150,6 +151,16 @@ def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Sc
             pairs = {"upload": "secret", "secret": "1", "path": effect.target.text}
             found.append(outward[0].replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
     return found
+
+
+def _secret_origins(invocation: Invocation) -> Iterator[str]:
+    """Secret files whose content a word of the command holds (`k=$(cat .env); curl -d "$k" ..`)."""
+    for field in (*invocation.words, *(value for _, value in invocation.assignments)):
+        for origin in field.origins:
+            if origin.kind == "file" and looks_secret("/" + origin.detail):
+                yield from (
+                    target.text for target, _ in path_targets(field.replace(known=Known.STATIC, values=(origin.detail,)), invocation.cwd)
+                )
 
 
 def named_secrets(call: Call, scene: Scene) -> Iterator[Effect]:

@@ -114,8 +114,12 @@ def annotated(effect: Effect, scene: Scene) -> Effect:
 def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> None:
     path, origin = effect.target.text, effect.get("from")
     scene.copies.pop(path, None)
+    if effect.get("folder"):
+        if any(other.kind in flow.NETWORK for other in scene.effects_of[index]):
+            scene.sources[path] = "network"  # git clone
+        return
     if effect.kind is EffectKind.FILE_CREATE and path in scene.files:
-        return  # touch, mkdir -p: what stands there stays
+        return  # touch: what stands there stays
     if origin:
         scene.files[path] = scene.files.get(origin)
         scene.sources[path] = scene.sources.get(origin, "file")

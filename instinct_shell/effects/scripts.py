@@ -129,11 +129,11 @@ def script_file(
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
-        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": _brought(path, scene)}
+        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": brought(path, scene)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
 
 
-def _brought(path: str, scene: Scene) -> str:
+def brought(path: str, scene: Scene) -> str:
     """ "network" for a script in a folder that the same text fetched (`git clone URL x && x/install.sh`)."""
     return "network" if any(source == "network" and inside(path, folder) for folder, source in scene.sources.items()) else ""
 

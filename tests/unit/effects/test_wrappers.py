@@ -31,6 +31,10 @@ WRAPPED = [
     "awk 'BEGIN{\"rm -rf ~\" | getline x}'", "awk '{print | \"rm -rf ~\"}' f", "split --filter='rm -rf ~' a", "emacs --batch --eval '(shell-command \"rm -rf ~\")'", "dotenv -- rm -rf ~", "cross-env A=1 rm -rf ~",
     "coproc rm -rf ~", "{ rm -rf ~; }", "( rm -rf ~ )", "! rm -rf ~", "if true; then rm -rf ~; fi", "f() { rm -rf \"$1\"; }; f ~", "x=$(rm -rf ~)", "cat <(rm -rf ~)", "hyperfine 'rm -rf ~'",
     "(crontab -l; echo '* * * * * rm -rf ~') | crontab -", "complete -C 'rm -rf ~' x", "find . -print0 | xargs -0 -I{} bash -c 'rm -rf ~'", "xargs -a /dev/null rm -rf ~", "eval \"$(printf %s cm0gLXJmIH4= | base64 -d)\"",
+    "awk -v c='rm -rf /home/dev' 'BEGIN{system(c)}'", "awk 'BEGIN { cmd=\"rm -rf /home/dev\"; system(cmd) }'", "vim -c 'exe \"!rm -rf ~\"'", "vim -c 'call system(\"rm -rf ~\")'", "zip --unzip-command='rm -rf ~' x a",
+    "strace -o '|rm -rf ~' ls", "perf record -g -- rm -rf ~", "su - root -c 'rm -rf ~'", "sudo -i rm -rf ~", "timeout 5s bash <<< 'rm -rf ~'", "echo '-rf /home/dev' | xargs rm", "sudo -- rm -rf ~", "xargs -I{} sh -c '{}' <<< 'rm -rf ~'",
+    "mapfile -C 'rm -rf ~' x < f", "GIT_PAGER='rm -rf ~' git log", "RSYNC_RSH='rm -rf ~' rsync a h:", "find . -type f -exec sh -c 'rm -rf /home/dev' sh {} +", "sudo sh -c 'cd /home && rm -rf dev'", "true && false || rm -rf ~",
+    "case x in x) rm -rf ~;; esac", "select x in a; do rm -rf ~; break; done", "until rm -rf ~; do :; done", "[[ -d ~ ]] && rm -rf ~", "(cd / && rm -rf home/dev)", "echo a | while read l; do rm -rf ~; done", "time -p rm -rf ~",
 ]  # fmt: skip
 
 
