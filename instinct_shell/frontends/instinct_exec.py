@@ -102,8 +102,8 @@ def options_from(arguments: list[str]) -> ExecOptions:
 
 def _options(found: dict[str, str], flags: set[str], text: str, argv0: str, positional: tuple[str, ...]) -> ExecOptions:
     number = found.pop("report_fd", "-1")
-    if not number.lstrip("-").isdecimal() or (number != "-1" and int(number) < 1):
-        raise UsageError(f"`--report-fd {number}` is not a descriptor number", hint="for example: --report-fd 3 3>report.json")
+    if not number.removeprefix("-").isdecimal() or (number != "-1" and int(number) < 3):
+        raise UsageError(f"`--report-fd {number}` is not a descriptor of ours: 0, 1 and 2 are the command's", hint="for example: --report-fd 3 3>report.json")
     switches = dict.fromkeys(flags, True)
     return ExecOptions(text, **found, **switches, report_fd=int(number), argv0=argv0, positional=positional)  # type: ignore[arg-type]  # the names come from the tables above
 

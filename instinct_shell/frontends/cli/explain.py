@@ -30,11 +30,11 @@ DEEPEST = 40  # levels of the tree that are drawn; far above what people write
 @click.option("--cwd", default="", metavar="DIR", help="Where the command would run (default: here).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def command(text: str, profile: str, workspace: str, cwd: str, *, as_json: bool) -> None:
-    """Show the tree, the words, the effects, and each instinct's finding with its time. Nothing runs, nothing is recorded."""
+    """Show the tree, the words, the effects, and each instinct's finding with its time. Nothing runs."""
     from ...wiring import open_guard
 
     guard = open_guard(profile=profile, workspace=workspace, cwd=os.path.abspath(cwd) if cwd else "")
-    judgement = guard.judge(guard.shell_intent(text, door="explain"))
+    judgement = guard.check(guard.shell_intent(text, door="explain"))
     if as_json:
         click.echo(json.dumps(explanation(judgement)))
         return

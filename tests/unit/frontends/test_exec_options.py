@@ -31,6 +31,7 @@ REFUSED = {
     "option without value": (["--profile"], "needs a value"),
     "-c without text": (["-c"], "needs shell text"),
     "report to stdin": (["--report-fd", "0", "true"], "not a descriptor"),
+    "report to stderr": (["--report-fd", "2", "true"], "not a descriptor"),
     "report to a word": (["--report-fd=x", "true"], "not a descriptor"),
 }
 
