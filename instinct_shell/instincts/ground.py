@@ -209,6 +209,7 @@ class Ground:
         prefix = globs.literal_prefix(glob)
         parts = globs.components(glob)
         last = parts[-1] if parts else ""
+        says_something = any(globs.literal_runs(last))
         chosen_by_name = any(globs.aimed(part) for part in parts[1:])
         for pattern in chosen.patterns:
             if pattern.anchored:
@@ -216,10 +217,10 @@ class Ground:
                     return pattern.text
             elif _contained(last, pattern.text) and not self._excepted(chosen, glob):
                 return pattern.text
-            else:
+            elif says_something:
                 for name in examples(pattern.text):
                     tail = name.rpartition("/")[2]
-                    if globs.fits(last, tail) and globs.aims_at(last, tail) and self._folders_fit(parts, name):
+                    if globs.aims_at(last, tail) and globs.fits(last, tail) and self._folders_fit(parts, name):
                         return pattern.text
         return ""
 
