@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import tomllib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -92,17 +93,44 @@ or deny. `[caches]` maps the tools' cache variables to folders of this workspace
 
 
 def jail_page() -> str:
-    """What each level stops."""
-    rows = "".join(f"| {act} | stopped | {'stopped' if partial else 'not claimed'} |\n" for act, partial in claims())
+    """What each level stops, from the hostile programs that the tests run, and what else a level means."""
+    programs = tomllib.loads((TOP / "tests" / "cases" / "hostile.toml").read_text(encoding="utf-8"))["program"]
+    rows = "".join(f"| {row['act']} | {row.get('full', 'stopped')} | {_partial(row)} | {row.get('why', '')} |\n" for row in programs)
+    acts = "".join(f"| {act} | stopped | {'stopped' if partial else 'not claimed'} |\n" for act, partial in claims())
     return f"""{NOTE}# The jail: what each level stops
 
 Level **full**: user, mount, pid and ipc namespaces, Landlock, seccomp, limits. Level **partial**: Landlock, seccomp, limits; it is used where the machine
 gives no namespaces, and dynamic changes are denied there, since the kernel could not hold them. Where neither works, nothing runs.
-`instinct doctor` tries every row in a real jail of this machine; `tests/contract` does so with hostile programs, as root and as an ordinary user.
+
+## Hostile programs
+`tests/contract/test_jail_hostile.py` runs each of these straight in a jail, without any judge, as root and as an ordinary user, and holds this table to it.
+
+| a program tries to | full | partial | why |
+|---|---|---|---|
+{rows}
+## Canaries
+`instinct doctor` tries these on the machine it runs on.
 
 | a command cannot ... | full | partial |
 |---|---|---|
-{rows}"""
+{acts}
+## What a level needs, and what it costs
+- Full: Linux 5.12 with user namespaces, Landlock ABI 2 (5.19). Below ABI 6 abstract sockets cannot be told apart, so unix sockets are closed unless the
+  command has no network; below ABI 9 a pathname socket made after the start of the command, outside /run and the known folders of /tmp, can be reached.
+- Partial: Landlock ABI 1. Below ABI 6 a command can signal other processes of the same user. Unix sockets are closed below ABI 9. No new terminals
+  (`script`), no /dev/shm (python's multiprocessing locks), no private /tmp: they would be shared with every program of the user.
+- Both: no tracing (strace, gdb), no set-id bits, no new namespaces (rootless containers, a browser's own sandbox). The uid inside is the uid outside, other
+  owners show as `nobody` at full, and nobody, root included, can change owners: root's `tar x` needs `--no-same-owner`.
+- Files that the caller hands over as stdin, stdout or stderr pass as they are only where the command may write them by name; others are opened anew
+  read-only or relayed, and folders and block devices are refused.
+- A command's background processes end with it. Its process limit counts, for root, from three hundred on (pid_max of the namespace, Linux 6.14), and at
+  partial not at all; memory is counted for each process.
+"""
+
+
+def _partial(row: dict[str, str]) -> str:
+    said = row.get("partial", "stopped")
+    return f"{said}, {row['partial_root']} for root" if "partial_root" in row else said
 
 
 def main() -> int:
