@@ -13,6 +13,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 WIDEST = 150
+MOST_LINES = 40
 COLOUR = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
 
 
@@ -57,7 +58,7 @@ class Tour:
             [str(TOP / "bin" / program), *words], cwd=self.workspace, env=self.env, input=stdin or "", capture_output=True, text=True, check=False
         )
         said = run.stdout + run.stderr
-        for line in said.splitlines()[:24]:
+        for line in said.splitlines()[:MOST_LINES]:
             print(f"     {line if len(line) <= WIDEST else line[:WIDEST] + ' ...'}")
         print(f"     -> exit status {run.returncode}", flush=True)
         if run.returncode != status or contains not in said:
