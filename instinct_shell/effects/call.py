@@ -113,6 +113,8 @@ def path_targets(field: Field, cwd: Field, home: str = "") -> tuple[tuple[Target
     found = []
     for value in field.values:
         kind = TargetKind.PATTERN if field.glob else TargetKind.PATH
+        if not value:
+            continue  # an empty word names nothing
         if value.startswith("/"):
             found.append((Target(kind, fold(value)), sure))
         elif cwd.text is not None:

@@ -32,7 +32,7 @@ class _Ends:
             self.sources, self.into, self.folder = operands, target, True
             return
         self.sources, self.into = (operands[:-1], operands[-1]) if len(operands) > 1 else (operands, literal("."))
-        single = len(self.sources) == 1 and not self.sources[0].glob and not self.sources[0].many
+        single = len(self.sources) == 1 and (not self.sources[0].many or self.sources[0].quoted)
         self.folder = not call.has("-T", "--no-target-directory") and (not single or is_folder(self.into))
 
 
@@ -46,25 +46,26 @@ def is_folder(field: Field) -> bool:
     )
 
 
-def destinations(call: Call, scene: Scene, ends: _Ends, source: Field) -> Iterator[tuple[Target, Certainty, bool]]:
-    """Where one source may land: (target, certainty, only if the destination is a folder)."""
+def destinations(call: Call, scene: Scene, ends: _Ends, source: Field) -> Iterator[tuple[Target, Certainty, str]]:
+    """Where one source may land: (target, certainty, how). how: "" surely so, "if_folder" only if the destination is an existing folder,
+    "below" under names that nobody can tell."""
     for target, sure in path_targets(ends.into, call.invocation.cwd, scene.home):
         folder = ends.folder or target.text in (scene.workspace, scene.home, "/", "/tmp", call.invocation.cwd.text)
         if not folder:
-            yield target, sure, False
+            yield target, sure, ""
             if "." in posixpath.basename(target.text).lstrip(".") or target.dynamic:
                 continue
         name, plain = _basename(source)
         if not name:
             if folder:
-                yield target, weakest(sure, Certainty.UNKNOWN), False
+                yield target, sure, "below"
             continue
         if target.dynamic:
-            yield target, sure, False
+            yield target, sure, ""
             continue
         kind = TargetKind.PATH if plain and target.kind is TargetKind.PATH else TargetKind.PATTERN
         inner = Target(kind, fold(target.text.rstrip("/") + "/" + name))
-        yield inner, sure if folder and plain else weakest(sure, Certainty.POSSIBLE), not folder
+        yield inner, sure if folder and plain else weakest(sure, Certainty.POSSIBLE), "" if folder else "if_folder"
 
 
 def _basename(field: Field) -> tuple[str, bool]:
@@ -80,8 +81,7 @@ def put(call: Call, scene: Scene, ends: _Ends, *, recursive: str = "", **attribu
     """The writes at the destination, once per source; `from` names a single known source."""
     for source in ends.sources:
         origin = flow.looked_up(source, scene) or absolute(source.text, call.invocation)
-        # `cp -r d/. e` and `cp d/* e` bring many names: a source that nobody can name lands somewhere below the destination.
-        for target, sure, maybe in destinations(call, scene, ends, source):
+        for target, sure, how in destinations(call, scene, ends, source):
             if target.text in SINKS:
                 continue
             extra = {**attributes, "from": "" if origin in SINKS else origin, "dynamic": "write" if target.dynamic else ""}
@@ -93,7 +93,8 @@ def put(call: Call, scene: Scene, ends: _Ends, *, recursive: str = "", **attribu
                 extra,
                 certainty=weakest(call.certainty, sure),
                 recursive=recursive,
-                if_folder="1" if maybe else "",
+                if_folder="1" if how == "if_folder" else "",
+                below="1" if how == "below" else "",
                 unset=",".join(ends.into.unset),
             )
 
@@ -136,11 +137,11 @@ def link(call: Call, scene: Scene) -> Iterator[Effect]:
     for source in ends.sources:
         if not symbolic:
             yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1")
-        for target, sure, maybe in destinations(call, scene, ends, source):
+        for target, sure, how in destinations(call, scene, ends, source):
             to = _pointed(source, target.text, call, symbolic)
             extra = {"dynamic": "write"} if target.dynamic else {}
             sure = weakest(call.certainty, sure)
-            if maybe:
+            if how == "if_folder":
                 continue
             if call.has("-f", "--force"):
                 yield call.effect(EffectKind.FILE_WRITE, target, extra, certainty=sure, replaced="1")

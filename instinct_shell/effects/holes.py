@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..model.effect import Certainty, Effect, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Known
-from .roles import DYNAMIC
+from .roles import DYNAMIC, weakest
 
 _MARK = "\x1a"
 
@@ -23,6 +23,7 @@ class Hole(Value):
     deep: bool = True
     reason: str = ""
     bound: bool = False
+    itself: bool = False  # the names found are the targets themselves, not what lies below them
     attributes: tuple[tuple[str, str], ...] = ()
 
 
@@ -69,6 +70,8 @@ class Holes:
 
 def _found(effect: Effect, target: Target, hole: Hole, text: str, mark: str) -> Effect:
     # INVARIANT: an effect on "every file found below d" is an effect on d that sweeps; the filter counts only when the name itself is acted on.
+    if hole.itself:
+        return _with(effect.replace(target=target, certainty=weakest(effect.certainty, Certainty.POSSIBLE)), dict(hole.attributes))
     extra = {"sweep": "1", "recursive": "1" if hole.deep else "", **dict(hole.attributes)}
     if text == mark and hole.filter:
         extra["filter"] = hole.filter

@@ -26,10 +26,11 @@ class Found(Value):
     filter: str = ""
     deep: bool = True
     attributes: tuple[tuple[str, str], ...] = ()
+    itself: bool = False  # the targets are the names, not folders that hold them
 
     def hole(self) -> Hole:
         """The hole that stands for each name found."""
-        return Hole(self.targets, self.filter, self.deep, attributes=self.attributes)
+        return Hole(self.targets, self.filter, self.deep, attributes=self.attributes, itself=self.itself)
 
 
 _PASS = frozenset("sort uniq tee cat nl tac shuf head tail sponge rev fmt column paste pv".split())
@@ -96,13 +97,13 @@ def _ls(name: str, argv: tuple[Field, ...], invocation: Invocation) -> tuple[Fou
     operands = tuple(state.operands[1:] if name == "printf" else state.operands)
     if name in ("echo", "printf"):
         # The names themselves, without looking into folders.
-        return (Found(_targets(operands, invocation), deep=True),) if operands else None
+        return (Found(_targets(operands, invocation), itself=True),) if operands else None
     itself = "-d" in state.flags or "--directory" in state.flags
     found = []
     for field in operands or (literal("."),):
         targets = _targets((field,), invocation)
         if itself or field.glob:
-            found.append(Found(targets, deep=True))
+            found.append(Found(targets, itself=True))
         else:
             found.append(Found(targets, deep="-R" in state.flags, attributes=(("level", "1"),)))
     return tuple(found)

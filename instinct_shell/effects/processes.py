@@ -90,7 +90,8 @@ def _found_by_name(field: Field, scene: Scene) -> list[str]:
             if words[:1] in (["pgrep"], ["pidof"]):
                 found += [word for word in words[1:] if not word.startswith("-")]
             elif words[:1] in (["lsof"], ["fuser"], ["ss"]):
-                found += [word for word in words[1:] if ":" in word or word.isdigit()][:1]
+                ports = [re.sub(r"^.*?:", ":", word) for word in words[1:] if ":" in word or word.isdigit()]
+                found += ports[:1]
     return found
 
 

@@ -93,7 +93,9 @@ def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes
         for target in found.targets:
             if target.dynamic:
                 continue
-            extra = {**attributes, **dict(found.attributes), "sweep": "1", "recursive": "1" if found.deep else "", "filter": found.filter}
+            extra = {**attributes, **dict(found.attributes)}
+            if not found.itself:
+                extra.update(sweep="1", recursive="1" if found.deep else "", filter=found.filter)
             yield call.effect(kind, target, extra, certainty=weakest(call.certainty, Certainty.POSSIBLE), span=_span(call, field))
 
 
