@@ -136,8 +136,11 @@ class Pipeline:
 
     def run(self, intent: Intent) -> Outcome:
         """Decide, and run what is allowed in the jail. What was decided is written down before it starts."""
+        return self.act_on(self.judge(intent))
+
+    def act_on(self, judgement: Judgement) -> Outcome:
+        """The second half of `run`: from the verdict on."""
         assert self._confine is not None  # wiring: a pipeline that runs was given it
-        judgement = self.judge(intent)
         grant = request = ""
         if judgement.verdict.decision is Decision.ASK:
             grant, request = self._approval(judgement)

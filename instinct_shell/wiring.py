@@ -70,12 +70,13 @@ def open_guard(
     overlay: Mapping[str, str] | None = None,
     one_shot: bool = True,
     dedicated: bool = False,
+    made: type[Guard] | None = None,
 ) -> Guard:
     """A guard for this process's surroundings. Raises WorkspaceError, ProfileError and StorageError; each says how to mend it.
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
     would run, default here. overlay: variables that the command would see beside this process's own. dedicated: this process exists for one
-    command alone (execution/launcher.py).
+    command alone (execution/launcher.py). made: another class of guard (resident/worker.py).
     """
     try:
         cwd = cwd or os.getcwd()
@@ -91,7 +92,7 @@ def open_guard(
     from .storage.profiles import ProfileStore
 
     overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    return Guard(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated)
+    return (made or Guard)(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated)
 
 
 def _workspace(state: str, session: str, asked: str, cwd: str, person: Person) -> str:
@@ -110,6 +111,8 @@ def _workspace(state: str, session: str, asked: str, cwd: str, person: Person) -
 
 class Guard:
     """One profile, one workspace, one session: makes intents, judges them, runs them."""
+
+    caller = 0  # the process whose ancestors are the agent; 0: this one
 
     def __init__(
         self,
@@ -135,6 +138,7 @@ class Guard:
         self._dedicated = dedicated
         self._extra: tuple[Instinct, ...] = ()
         self.adapt: Callable[[JailSpec], JailSpec] = lambda spec: spec  # a front door's last word on argv, environment and its own files
+        self.held: Jail | None = None  # the jail that a front door keeps open for its session, in place of one for each command
         self.announce: Callable[[str], None] = _nobody_listens
         self._pipeline: Pipeline | None = None
 
@@ -208,14 +212,13 @@ class Guard:
     def pipeline(self) -> Pipeline:
         """The steps, wired to this machine."""
         if self._pipeline is None:
-            from .execution.parsers import WorkerParser
             from .instincts.registry import BUILTIN
             from .pipeline import Pipeline
             from .storage.audit import AuditTrail, new_run
 
             self._pipeline = Pipeline(
                 profile=self.profile,
-                parser=WorkerParser(),
+                parser=self._parser(),
                 instincts=(*BUILTIN, *self._extra),
                 situation=self._situation,
                 facts=self._facts,
@@ -233,6 +236,11 @@ class Guard:
             )
         return self._pipeline
 
+    def _parser(self) -> Parser:
+        from .execution.parsers import WorkerParser
+
+        return WorkerParser()
+
     def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
         home = dict(intent.env).get("HOME", "")
         return Situation(
@@ -243,7 +251,7 @@ class Guard:
             workspace=self.workspace,
             jail_level=self._jail_level(),
             guard_paths=guard_paths(self.state, self.person),
-            agent_pids=ancestors() if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
+            agent_pids=ancestors(self.caller) if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
             spend=self._ledger().spends(intent.session) if needs_books(intent, effects) else (),
         )
 
@@ -308,7 +316,7 @@ class Guard:
     def _jail(self) -> Jail:
         from .execution.launcher import Launcher
 
-        return Launcher(dedicated=self._dedicated)
+        return self.held or Launcher(dedicated=self._dedicated)
 
     def _jail_level(self) -> str:
         """What the jail reaches here: what the last look since this start of the machine found, else a look now.

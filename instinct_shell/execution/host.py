@@ -94,18 +94,23 @@ def guard_paths(state: str, person: Person) -> tuple[str, ...]:
     return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
 
 
-def ancestors() -> tuple[int, ...]:
-    """The process ids above this one, nearest first: the agent and what started it. Empty where /proc does not say."""
+def ancestors(of: int = 0) -> tuple[int, ...]:
+    """The process ids above this one, or above `of`, nearest first: the agent and what started it. Empty where /proc does not say."""
     found: list[int] = []
-    pid = os.getppid()
+    pid = _parent(of) if of else os.getppid()
     while pid > 1 and len(found) < 64:
         found.append(pid)
-        try:
-            with open(f"/proc/{pid}/stat", "rb") as file:
-                pid = int(file.read(4096).rpartition(b")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            break
+        pid = _parent(pid)
     return tuple(found)
+
+
+def _parent(pid: int) -> int:
+    """The parent of a process; 0 where /proc does not say."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read(4096).rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
 
 
 def pinned_bash() -> str:

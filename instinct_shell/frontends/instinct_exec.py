@@ -19,6 +19,7 @@ from .failure import die_of_signal, guarded, tell
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine.judgement import Outcome
+    from ..wiring import Guard
 
 HELP = """\
 Usage: instinct-exec [options] [--] CMD            run CMD under guard: one argument is shell text, several are words
@@ -114,6 +115,11 @@ def quote(word: str) -> str:
 
 
 def _run(options: ExecOptions) -> int:
+    return conclude(perform(options))
+
+
+def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
+    """Judge, run and say what is to be said. made: another class of guard (resident/worker.py)."""
     from ..wiring import open_guard
 
     if options.report_fd >= 0:
@@ -124,18 +130,24 @@ def _run(options: ExecOptions) -> int:
         session=options.session,
         one_shot=options.one_shot,
         dedicated=True,
+        made=made,
     )
     guard.announce = tell
     intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
     outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
     _report(outcome, options)
+    if outcome.result is not None and outcome.result.failure:
+        tell(outcome.result.failure)
+    if outcome.note:
+        tell(outcome.note)
+    return outcome
+
+
+def conclude(outcome: Outcome) -> int:
+    """The exit status, or the end by the signal that ended the command."""
     result = outcome.result
     if result is None:
         return Exit.OK if outcome.judgement.verdict.allow else Exit.DENIED
-    if result.failure:
-        tell(result.failure)
-    if outcome.note:
-        tell(outcome.note)
     return die_of_signal(result.signal) if result.signal else result.status
 
 
