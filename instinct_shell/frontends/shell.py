@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..errors import Exit, UsageError
+from ..errors import Exit, InstinctError, UsageError
 from ..execution.jail.inside import inside
 from .failure import die_of_signal, guarded, tell
 from .shell_args import ShellCall, read_call
@@ -98,7 +98,12 @@ def _one_command(call: ShellCall) -> int:
     judged = call.prelude + (wrapped.inner if wrapped else call.text)
     intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional)
     tracker = Tracker(wrapped.tracker if wrapped else "")
-    guard.adapt = lambda spec: tracker.open_in(by_name(call, spec) if call.script and "BASH_SOURCE" in call.text else spec.replace(argv=command_line(call, spec.argv[0])))
+
+    def adapt(spec: JailSpec) -> JailSpec:
+        asks_for_path = call.script and "BASH_SOURCE" in call.text
+        return tracker.open_in(by_name(call, spec) if asks_for_path else spec.replace(argv=command_line(call, spec.argv[0])))
+
+    guard.adapt = adapt
     try:
         outcome = guard.run(intent.replace(agent=agent or (wrapped.agent if wrapped else "")))
     finally:
@@ -177,7 +182,7 @@ def _script(call: ShellCall) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-class ScriptError(UsageError):
+class ScriptError(InstinctError):
     """The script cannot be read; the status is bash's."""
 
     code = "E602"

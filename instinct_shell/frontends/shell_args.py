@@ -10,7 +10,7 @@ from ..errors import UsageError
 from ..model.value import Value
 
 LONG = frozenset(
-    ("debugger", "help", "init-file", "login", "noediting", "noprofile", "norc", "posix", "pretty-print", "protected", "rcfile", "restricted", "verbose", "version")
+    "debugger help init-file login noediting noprofile norc posix pretty-print protected rcfile restricted verbose version".split()
 )
 WITH_FILE = frozenset(("init-file", "rcfile"))
 LETTERS = frozenset("abefhiklmnprstuvxBCEHPTc")

@@ -1,6 +1,6 @@
 """One bash that lives as long as the session, in one jail, and is fed complete judged commands only.
 
-Commands reach it by a pipe that is its stdin and of which nothing else has an end: `\\eval '<the judged bytes>' <&200 200<&-`, one line each. So a
+Commands reach it by a pipe that is its stdin and of which nothing else has an end: `\\eval $'<the judged bytes>' <&200 200<&-`, one line each. So a
 command is one unit for bash exactly as it was for the judge, and its own stdin is the caller's. The pipe holds a single page, and behind each
 command stands one blank: the kernel reports room again when bash has come back to read it. That is the prompt, and no text of a command can fake it.
 """
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
 
 CALLERS_STDIN, CALLERS_STDERR = 200, 201
+DRIVER = "eval"  # the builtin that carries each command; a function of this name would stand before it
 _F_SETPIPE_SZ, _FIONREAD, _PAGE = 1031, 0x541B, 4096
 
 
@@ -33,8 +34,8 @@ class SessionJail:
         self._launcher = 0
         self._level = str(spec.least_level)
         self.ended: int | None = None  # the wait status, once the shell is gone
-        self.unit = ""  # the judged bytes of the next run
-        self.alone_status: int | None = None
+        self._unit = ""
+        self._alone_status: int | None = None
 
     def start(self, argv0: str) -> None:
         """Start bash. Raises JailError when the jail cannot be made."""
@@ -99,6 +100,16 @@ class SessionJail:
             null = os.open("/dev/null", os.O_WRONLY)
             os.dup2(null, 2)
 
+    def prepare(self, unit: str) -> None:
+        """The judged bytes that the next `run` is for."""
+        self._unit = unit
+        self._alone_status = None
+
+    @property
+    def alone_status(self) -> int | None:
+        """The status of the last run when it had a jail of its own, so that the session's bash does not know it."""
+        return self._alone_status
+
     # ------------------------------------------------------------ the Jail port
 
     def level(self) -> str:
@@ -109,7 +120,7 @@ class SessionJail:
         """Run the judged unit in the session's bash; or in a jail of its own where it was allowed more than the session's jail gives."""
         if set(self._spec.protected) - set(spec.protected):
             return self._alone(spec)
-        self.feed(self.unit)
+        self.feed(self._unit)
         self.ready()
         status = os.waitstatus_to_exitcode(self.ended) if self.ended is not None else 0
         return RunResult(status=max(status, 0), started=True, level=JailLevel(self._level), layers=("session",))
@@ -118,14 +129,14 @@ class SessionJail:
         from ..execution.launcher import Launcher
 
         result = Launcher().run(spec)
-        self.alone_status = result.status
+        self._alone_status = result.status
         return result
 
     # ------------------------------------------------------------ talking to bash
 
     def feed(self, text: str) -> None:
         """Hand over one complete command. `ready` must have said yes before."""
-        line = f"\\eval {_quoted(text)} <&{CALLERS_STDIN} {CALLERS_STDIN}<&-\n"
+        line = f"\\{DRIVER} {_quoted(text)} <&{CALLERS_STDIN} {CALLERS_STDIN}<&-\n"
         self._write(line.encode("utf-8", "surrogateescape"))
 
     def feed_nothing(self) -> None:
@@ -190,6 +201,23 @@ class SessionJail:
                 pass  # it has just ended
         return 0
 
+    def take_terminal(self) -> None:
+        """Come to the front of the caller's terminal, to read a line; bash had put its own group there."""
+        self._to_front(os.getpgrp())
+
+    def give_terminal(self) -> None:
+        """Let bash and its jobs have the terminal again."""
+        pid = self._shell_pid()
+        if pid:
+            self._to_front(os.getpgid(pid))
+
+    def _to_front(self, group: int) -> None:
+        if self._interactive and os.isatty(0):
+            try:
+                os.tcsetpgrp(0, group)
+            except OSError:
+                pass  # not our controlling terminal: then nobody arbitrates it
+
     def watch(self, source: int) -> bool:
         """Wait until `source` can be read; False when the shell ended first."""
         poll = select.poll()
@@ -224,4 +252,5 @@ class SessionJail:
 
 
 def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\"'\"'") + "'"
+    """The text as one word on one line: bash would ask for the rest of a line that ends inside a quote."""
+    return "$'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"

@@ -9,16 +9,19 @@ from __future__ import annotations
 from ..errors import LimitError
 from ..model.value import Value
 from ..shell import syntax
+from .rewriting import quote_always
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from ..shell.invocation import Evaluation
     from ..shell.syntax import Assignment, Node, Script
 
 DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
 SETTING = frozenset(("alias", "unalias", "unset", "shopt", "set", "enable", "trap", "source", "."))
 READING = frozenset(("read", "mapfile", "readarray", "getopts", "printf"))
+APART = frozenset(("subshell", "pipeline", "background", "substitution", "coproc"))  # what is assigned there, the session's shell never sees
 MOST = 24_000  # characters; the judge takes 64 KB in all
 
 
@@ -35,35 +38,32 @@ class Memory:
         parts = [*self._settings, *self._variables.values(), *self._functions.values()]
         return "".join(part + "\n" for part in parts)
 
-    def functions(self) -> frozenset[str]:
-        """The names of functions that commands have defined."""
-        return frozenset(self._functions)
-
-    def remember(self, text: str, script: Script) -> None:
-        """Take in a command that has run. Raises LimitError when the session has come to define more than can be judged."""
+    def remember(self, text: str, script: Script, known: Mapping[str, str | None]) -> None:
+        """Take in a command that has run. known: values that its judgement worked out. Raises LimitError when the session has come to define
+        more than can be judged."""
         for item in script.items:
-            self._take(text, item)
+            self._take(text, item, known)
         if len(self.prelude()) > MOST:
             raise LimitError("the session has defined more than can be judged with each command", hint="start a new shell")
 
-    def _take(self, text: str, node: Node) -> None:
+    def _take(self, text: str, node: Node, known: Mapping[str, str | None]) -> None:
         source = text[node.span.start : node.span.end]
         if isinstance(node, syntax.Function):
             self._functions.pop(node.name, None)
             self._functions[node.name] = source
             return
         if isinstance(node, syntax.AndOr):
-            self._take(text, node.left)
-            self._take(text, node.right)
+            self._take(text, node.left, known)
+            self._take(text, node.right, known)
             return
         if isinstance(node, syntax.Group) and not node.redirects:
             for item in node.body.items:
-                self._take(text, item)
+                self._take(text, item, known)
             return
         if isinstance(node, syntax.Command) and not node.redirects:
             name = _literal(node.words[0]) if node.words else ""
             if (not node.words and node.assignments) or name in DECLARING:
-                self._assign(source, (*node.assignments, *node.assignments_in_words), _declared(node))
+                self._assign("export " if name == "export" else "", (*node.assignments, *node.assignments_in_words), _declared(node), known)
                 return
             if name in SETTING:
                 self._settings.pop(source, None)
@@ -73,19 +73,39 @@ class Memory:
             self._variables.pop(name, None)
             self._variables[name] = f"read -r {name}"
 
-    def _assign(self, source: str, assignments: tuple[Assignment, ...], declared: tuple[str, ...]) -> None:
-        names = [assignment.name for assignment in assignments] + list(declared)
-        plain = all(not assignment.append and assignment.index is None for assignment in assignments) and not _runs_commands(assignments)
-        for name in names:
-            # `export NAME` says nothing new about a value that is known already
-            if name in declared and name in self._variables:
-                continue
-            self._variables.pop(name, None)
-            self._variables[name] = f"read -r {name}"
-        if plain and names:
-            self._variables[names[-1]] = source
-            for name in names[:-1]:
-                self._variables.pop(name, None)
+    def _assign(
+        self, export: str, assignments: tuple[Assignment, ...], declared: tuple[str, ...], known: Mapping[str, str | None]
+    ) -> None:
+        for assignment in assignments:
+            whole = not assignment.append and assignment.index is None and assignment.array is None
+            value = known.get(assignment.name) if whole else None
+            self._variables.pop(assignment.name, None)
+            self._variables[assignment.name] = f"read -r {assignment.name}" if value is None else f"{export}{assignment.name}={quote_always(value)}"
+        for name in declared:
+            self._variables.setdefault(name, f"read -r {name}")  # `export NAME` says nothing new about a value that is known already
+
+
+def defined_functions(script: Script) -> frozenset[str]:
+    """The names of all functions that stand in a script, wherever."""
+    return frozenset(each.name for each in _walk(script) if isinstance(each, syntax.Function))
+
+
+def known_values(evaluation: Evaluation | None) -> dict[str, str | None]:
+    """The values that assignments surely gave in the session's own shell; None for a name whose value is only known when it runs."""
+    found: dict[str, str | None] = {}
+    for invocation in evaluation.invocations if evaluation else ():
+        if not APART.isdisjoint(invocation.context):
+            continue
+        values: dict[str, str | None] = {}
+        if not invocation.words:
+            values = {name: field.text for name, field in invocation.assignments}
+        if invocation.words and invocation.words[0].text in DECLARING:
+            for word in invocation.words[1:]:
+                name, equals, value = (word.text or word.prefix).partition("=")
+                if equals:
+                    values[name] = value if word.text is not None else None
+        found |= {name: value if invocation.certain else None for name, value in values.items()}
+    return found
 
 
 def _declared(command: syntax.Command) -> tuple[str, ...]:
@@ -98,20 +118,11 @@ def _literal(word: syntax.Word) -> str:
     return "".join(part.text for part in word.parts) if all(isinstance(part, syntax.Literal) for part in word.parts) else ""  # type: ignore[attr-defined]  # all are literals
 
 
-def _runs_commands(value: object) -> bool:
-    """Whether a substitution stands inside: its value is known only when it runs, and it must not be judged a second time."""
-    return any(isinstance(each, syntax.CommandSub | syntax.ProcessSub | syntax.Arith) for each in _walk(value))
-
-
 def _changed(node: Node) -> Iterator[str]:
     """Names of variables that this command may have changed, somewhere inside it."""
     for each in _walk(node):
-        if isinstance(each, syntax.Assignment):
+        if isinstance(each, syntax.Assignment | syntax.For):
             yield each.name
-        elif isinstance(each, syntax.For):
-            yield each.name
-        elif isinstance(each, syntax.Function):
-            yield from ()
         elif isinstance(each, syntax.Command) and each.words and _literal(each.words[0]) in READING:
             words = [_literal(word) for word in each.words[1:]]
             yield from (word for word in words if word.isidentifier())

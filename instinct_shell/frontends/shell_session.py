@@ -11,15 +11,16 @@ import signal
 import subprocess
 import sys
 
-from ..errors import Exit, InstinctError
+from ..errors import Exit, InstinctError, IntentError
 from .failure import die_of_signal, tell
 from .shell import start_words, tell_denial, use_pinned_shell
-from .shell_jail import CALLERS_STDERR, CALLERS_STDIN, SessionJail
-from .shell_memory import Memory
+from .shell_jail import CALLERS_STDERR, CALLERS_STDIN, DRIVER, SessionJail
+from .shell_memory import Memory, defined_functions, known_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..execution.parsers import WorkerParser
+    from ..model.jailspec import JailSpec
     from ..wiring import Guard
     from .shell_args import ShellCall
 
@@ -59,13 +60,13 @@ class Session:
         self._jail = SessionJail(self._jail_spec(), interactive=interactive)
         guard.held = self._jail
 
-    def _jail_spec(self) -> object:
+    def _jail_spec(self) -> JailSpec:
         """The jail of the whole session: what the profile gives to a command of which nothing is known yet."""
         guard = self._guard
         spec = guard.confine(guard.judge(guard.shell_intent(":", door="shell")))
         words = start_words(self._call, self._shell)
         if self._interactive:
-            words = (*words, "-i", "--noediting") if False else (words[0], "--noediting", *words[1:], "-i")
+            words = (words[0], "--noediting", *words[1:], "-i", "+H")  # `!` would put text in place that nobody has judged
         argv = (*words, "-s", *(("--", *self._call.positional) if self._call.positional else ()))
         passed = (CALLERS_STDIN, *((CALLERS_STDERR,) if self._interactive else ()))
         return spec.replace(argv=argv, read_only=False, descriptors=passed)
@@ -76,9 +77,12 @@ class Session:
         jail.start(self._call.argv0)
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, lambda number, _: jail.pass_on(number))
-        signal.signal(signal.SIGINT, lambda *_: None)  # the terminal sends it to bash as well, which knows what to do
+        signal.signal(signal.SIGINT, lambda *_: None)  # the launcher passes it on to bash, which knows what to do
+        signal.signal(signal.SIGTTOU, signal.SIG_IGN)
         while jail.ready():
+            jail.take_terminal()
             unit = self._next_unit()
+            jail.give_terminal()
             if unit is None:
                 break
             if unit.strip():
@@ -86,6 +90,7 @@ class Session:
             else:
                 jail.feed_nothing()
         status = jail.close()
+        jail.take_terminal()
         return die_of_signal(os.WTERMSIG(status)) if os.WIFSIGNALED(status) else os.waitstatus_to_exitcode(status)
 
     def _serve_one(self, unit: str) -> None:
@@ -93,9 +98,11 @@ class Session:
         jail, guard = self._jail, self._guard
         try:
             guard.cwd = jail.folder()
-            parsed = self._parser.parse(unit)
+            script = self._parser.parse(unit).script
+            if DRIVER in defined_functions(script):
+                raise IntentError(f"a session may not define a function `{DRIVER}`: its commands are handed over by that name", hint="choose another name")
             text = self._call.prelude + self._memory.prelude() + unit
-            jail.unit, jail.alone_status = unit, None
+            jail.prepare(unit)
             intent = guard.shell_intent(text, door="shell", positional=self._call.positional)
             outcome = guard.run(intent.replace(agent=self._agent))
             if outcome.note:
@@ -106,7 +113,7 @@ class Session:
                 return
             if jail.alone_status is not None:
                 jail.set_status(jail.alone_status)
-            self._memory.remember(unit, parsed.script)
+            self._memory.remember(unit, script, known_values(outcome.judgement.evaluation))
         except InstinctError as error:
             tell(error.message, error.hint)
             jail.set_status(error.exit_status)

@@ -50,7 +50,12 @@ PROBE_COPILOT = (
     r"""do printf '%s=%s\\0' "\$__copilot_k" "\$\{!__copilot_k\}"; done; fi\Z"""
 )
 PROBE_CLAUDE = rf"\ASNAPSHOT_FILE=(?P<file>{CLAUDE_SNAPSHOT})\n.*# First, create/clear the snapshot file\n.*\n        exit 1\n      fi\n    \Z"
-PROBE_CODEX_SNAPSHOT = "if [ -z \"${BASH_ENV-}\" ] && [ -n \"${HOME-}\" ] && [ -r \"$HOME/.bashrc\" ]; then\n  . \"$HOME/.bashrc\"\nfi\necho '# Snapshot file'\n"
+PROBE_CODEX_SNAPSHOT = """\
+if [ -z "${BASH_ENV-}" ] && [ -n "${HOME-}" ] && [ -r "$HOME/.bashrc" ]; then
+  . "$HOME/.bashrc"
+fi
+echo '# Snapshot file'
+"""
 
 
 class Wrapped(Value):

@@ -114,7 +114,7 @@ def write(data: str) -> list[str]:
             draft = f"{path}.new"
             with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o755), "w", encoding="utf-8") as file:
                 file.write(text)
-            os.chmod(draft, 0o755)  # whatever the umask said
+            os.chmod(draft, 0o755)  # noqa: S103  # programs are for everybody to run, whatever the umask said
             os.replace(draft, path)
             written.append(path)
     except OSError as error:
