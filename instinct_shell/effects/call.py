@@ -186,7 +186,7 @@ class Scene:
         self.sources: dict[str, str] = {}  # path written earlier -> where its text came from: network | file | generated | ...
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
         self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
-        self.aliases: dict[str, Field] = {}  # git aliases defined earlier in the same line
+        self.aliases: dict[str, Field] = {}  # git aliases ("x") and remotes ("remote x") defined earlier in the same line
         self.moved: list[str] = []  # where files were moved to earlier in the same line
         self.saved: list[str] = []  # how git kept work earlier in the same line: commit, stash, bundle, branch, tag
         self.invocations: tuple[Invocation, ...] = ()

@@ -38,7 +38,7 @@ class _Ends:
 
 def is_folder(field: Field) -> bool:
     """Whether a destination surely is an existing folder: `x/`, `.`, `..`, `~`."""
-    text = field.text if field.text is not None else field.suffix or field.prefix
+    text = field.values[0] if len(field.values) == 1 else field.suffix or field.prefix
     return (
         text.endswith("/")
         or posixpath.basename(text) in (".", "..")
@@ -51,6 +51,8 @@ def destinations(call: Call, scene: Scene, ends: _Ends, source: Field) -> Iterat
     "below" under names that nobody can tell."""
     for target, sure in path_targets(ends.into, call.invocation.cwd, scene.home):
         folder = ends.folder or target.text in (scene.workspace, scene.home, "/", "/tmp", call.invocation.cwd.text)
+        if target.text in SINKS:
+            continue
         if not folder:
             yield target, sure, ""
             if "." in posixpath.basename(target.text).lstrip(".") or target.dynamic:

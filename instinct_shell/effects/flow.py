@@ -33,7 +33,7 @@ def _secret_names() -> re.Pattern[str]:
     return re.compile(
         r"(?:^|/)(?:[^/]*\.env(?:\.[^/]*)?|[^/]*credentials\.[^/]*|[^/]*secrets?\.[^/]*|[^/]*\.pem|[^/]*id_(?:rsa|dsa|ecdsa|ed25519)[^/]*)$"
         r"|/\.ssh(?:/(?!known_hosts|config)[^/]*)?$|/\.aws(?:/|$)|/\.gnupg(?:/|$)|/\.netrc$|/\.pgpass$|/\.kube/config$|/\.docker/config\.json$"
-        r"|/\.config/(?:gh|gcloud)(?:/|$)|/\.npmrc$|/\.pypirc$|/\.git-credentials$|/\.vault-token$|^/etc/shadow$|^/etc/gshadow$",
+        r"|/\.config/(?:gh|gcloud)(?:/|$)|/\.npmrc$|/\.pypirc$|/\.git-credentials$|/\.vault-token$|^/proc/[^/]+/environ$|^/etc/shadow$|^/etc/gshadow$",
         re.IGNORECASE,
     )
 

@@ -65,6 +65,9 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("-n", "--dry-run"):
         return
     where = _text(remote)
+    added = scene.aliases.get(f"remote {where}")
+    if added is not None and added.text:
+        where = added.text  # `git remote add x URL && git push x`
     if is_url(where):
         inline = "1" if re.match(r"[a-z]+://[^/@]*:[^/@]*@|[a-z]+://[^/@:]{20,}@", where) else ""
         yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, where), tool="git", upload="repository", credentials=inline)
@@ -195,6 +198,7 @@ def remote(call: Call, scene: Scene) -> Iterator[Effect]:
     words = call.operands[1:]
     if verb in ("add", "set-url") and len(words) > 1:
         yield git_config.setting(call, f"remote.{_text(words[0])}.url", words[1], "local")
+        scene.aliases[f"remote {_text(words[0])}"] = words[1]
         yield from transport(call, scene, words[1])
     elif verb in ("remove", "rm", "rename") and words:
         yield git_config.setting(call, f"remote.{_text(words[0])}.url", literal(""), "local", unset="1")
