@@ -211,6 +211,51 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "python python3 python2 pypy pypy3 ipython ipython3 micropython py bpython ptpython cython graalpy node nodejs ts-node tsx "
         "esno babel-node swc-node vite-node jiti esrun deno perl ruby jruby truffleruby php php-cgi hhvm lua luajit texlua",
     ),
+    (
+        "system_packages",
+        "apt dnf zypper apk pacman dpkg rpm brew snap flatpak port emerge choco winget scoop pkg opkg guix nix-env asdf mise sdk "
+        "krew apt-get aptitude nala yum microdnf tdnf yay paru pamac trizen xbps-install pkg_add rtx gdebi add-apt-repository "
+        "apt-add-repository apt-key nix nix-shell nix-collect-garbage nix-store apt-cache apt-file dpkg-query apt-mark apt-config "
+        "repoquery rpmquery pkginfo equery dpkg-deb debsums checkinstall apt-listchanges needrestart dpkg-architecture "
+        "dpkg-parsechangelog lsb_release",
+    ),
+    (
+        "language_packages",
+        "cargo go gem bundle bundler composer mvn mvnw gradle gradlew sbt lein ant mill kotlinc-build dotnet mix luarocks cpan "
+        "cpm cabal stack opam rebar3 dart flutter pod carthage swift conan vcpkg nuget raco zef shards nimble dub spack rustup "
+        "ghcup elan bower jspm tsd jsr vsce ovsx apm web-ext lerna changeset goreleaser nx cpanm semantic-release release-it np "
+        "pre-commit husky lefthook simple-git-hooks standard-version",
+    ),
+    (
+        "builds",
+        "make gmake bmake remake nmake mingw32-make just task gulp grunt ninja cmake ctest meson bazel bazelisk buck2 pants scons "
+        "waf tup earthly dagger act nox tox invoke inv doit turbo lage wireit moon mage npm-run-all run-s run-p wsrun ultra "
+        "snakemake nextflow foreman overmind hivemind honcho goreman autoreconf qmake xcodebuild rspec gcc g++ cc c++ clang "
+        "clang++ rustc javac kotlinc scalac tsc swiftc ghc nvcc tcc zig gfortran ld as nasm dmd ldc2 nim crystal v",
+    ),
+    (
+        "plain_code",
+        "pwsh powershell pwsh-preview Rscript R littler julia elixir iex erl osascript groovy scala kotlin jshell expect runghc "
+        "ocaml guile racket sbcl clisp octave matlab clojure clj bb raku tclsh wish gnuplot maxima nu xonsh newlisp picolisp m4 "
+        "java csi dotnet-script coffee janet awka io gst",
+    ),
+    (
+        "node_tools",
+        "rimraf del-cli premove trash-cli rmrf cpx cpx2 ncp copyfiles cpy cpy-cli cpr mkdirp make-dir-cli mkdirp-cli shx nodemon "
+        "onchange chokidar watchexec tsc-watch cargo-watch reflex air serve http-server live-server json-server browser-sync vite "
+        "next nuxt astro-dev webpack webpack-dev-server parcel remix gatsby ng vue-cli-service react-scripts storybook hugo "
+        "jekyll mkdocs docusaurus eleventy uvicorn gunicorn hypercorn streamlit jupyter jupyter-lab jupyter-notebook php-fpm "
+        "caddy nginx puma unicorn rackup daphne waitress-serve tensorboard mlflow gradio wrangler-dev miniserve "
+        "simple-http-server degit tiged giget gh-pages jest vitest mocha ava tap playwright cypress karma pytest py.test unittest "
+        "nose2 tape eslint prettier biome stylelint tslint standard xo oxlint black ruff isort flake8 pylint mypy pyright pyre "
+        "bandit coverage autopep8 yapf rustfmt gofmt goimports golangci-lint staticcheck shellcheck shfmt rubocop phpunit phpstan "
+        "psalm php-cs-fixer pest ktlint swiftlint clang-format clang-tidy cppcheck cpplint sqlfluff markdownlint "
+        "markdownlint-cli2 vale codespell cspell depcheck knip madge size-limit lint-staged commitlint tsup esbuild rollup swc "
+        "babel sass postcss tailwindcss svgo typedoc jsdoc sphinx-build pdoc doxygen api-extractor publint attw nyc c8 minitest "
+        "stylua selene luacheck taplo djlint vulture pyupgrade interrogate lint-imports credo dialyzer hlint ormolu buf protoc "
+        "swag gotestsum ginkgo cucumber behave robot locust k6 lighthouse plop hygen yo cookiecutter copier create-react-app "
+        "create-next-app create-vite openapi-generator openapi-generator-cli graphql-codegen orval",
+    ),
 )
 
 # Programs whose name often carries a version (python3.12, gcc-13): the row is the one of the bare name.
