@@ -9,6 +9,7 @@ from __future__ import annotations
 from .effects.derive import derive
 from .effects.writes import effects_of_intent
 from .engine import records
+from .engine.commands import command_effects
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
 from .engine.rules import rule_costs
@@ -94,6 +95,8 @@ class Pipeline:
             verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
             return Judgement(intent, run, verdict, self._situation(intent, ()), elapsed_us=self._clock.monotonic_us() - start, refused=True)
         situation = self._situation(intent, effects)
+        if self._profile.allow_programs or self._profile.rules:
+            effects += command_effects(evaluation)  # there a program counts even when it changes nothing that is known
         effects += rule_costs(intent, effects, self._profile, situation)
         # The host is asked by need: a judgement that its reflexes end never looks at a disk.
         verdict, facts = judge(

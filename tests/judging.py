@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from instinct_shell.engine.commands import command_effects
 from instinct_shell.engine.judge import judge
 from instinct_shell.instincts.registry import BUILTIN
 from instinct_shell.model.effect import Certainty, Effect, EffectKind, Target, TargetKind
@@ -140,24 +141,22 @@ def parse(text: str):
 
 def effects_of(text: str, env: dict[str, str] | None = None):
     """The effects of shell text in the assumed world."""
+    return _derive(text, env).effects
+
+
+def _derive(text: str, env: dict[str, str] | None = None):
     from instinct_shell.effects.derive import derive
     from instinct_shell.shell.invocation import Surroundings
 
     names = {"HOME": HOME, "USER": "dev", "PWD": WORKSPACE, **(env or {})}
-    return derive(parse(text), Surroundings(WORKSPACE, HOME, tuple(names.items()), user="dev"), parse, workspace=WORKSPACE).effects
+    return derive(parse(text), Surroundings(WORKSPACE, HOME, tuple(names.items()), user="dev"), parse, workspace=WORKSPACE)
 
 
 def judge_text(text: str, profile, host=None, env: dict[str, str] | None = None, where: Situation | None = None):
     """The verdict over shell text, from parsing to the last tier."""
-    parsed = parse(text)
-    asked = intent(text)
-    return judge(
-        asked,
-        effects_of(text, env),
-        profile,
-        where or situation(),
-        host or EmptyHost(),
-        Still(),
-        BUILTIN,
-        unreadable=bool(parsed.syntax_error),
-    )[0]
+    unreadable = bool(parse(text).syntax_error)
+    derived = _derive(text, env)
+    effects = derived.effects
+    if profile.allow_programs or profile.rules:
+        effects += command_effects(derived.evaluation)
+    return judge(intent(text), effects, profile, where or situation(), host or EmptyHost(), Still(), BUILTIN, unreadable=unreadable)[0]

@@ -65,5 +65,5 @@ def first_match(rule: Rule, intent: Intent, effects: tuple[Effect, ...], ground:
 def words_of(effect: Effect, intent: Intent) -> list[str]:
     """The words of the command that the effect stands in, quotes removed, and the effect's own target and attribute values."""
     text = intent.content[effect.span.start : effect.span.end]
-    words = [word.strip("'\"") for word in text.split()]
+    words = effect.get("words").split() or [word.strip("'\"") for word in text.split()]
     return [*words, effect.target.text, *(value for _, value in effect.attributes)]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from ...model.verdict import Finding
 
 
+_WRAPPERS = frozenset(("env", "timeout", "time", "watch", "xargs", "command"))
+
+
 class CommandAllowed(BuiltIn):
     id = "command-allowed"
     tier = Tier.REFLEX
@@ -38,16 +41,35 @@ class CommandAllowed(BuiltIn):
         found: dict[str, Finding] = {}
         for effect in effects:
             name = effect.program.rpartition("/")[2] or (effect.target.text if effect.kind is EffectKind.PROCESS_SPAWN else "")
-            if not name or name in found or effect.has("defined"):
+            if not name:
                 continue
-            words = _words(intent.content[effect.span.start : effect.span.end], name)
-            if not any(_fits(entry.split(), name, words) for entry in profile.allow_programs):
-                said = " ".join([name, *words[:1]])
-                reason = f"{shown(said)} is not on this profile's list of programs"
-                found[name] = self.finding(
-                    Decision.DENY, reason, "use a program that only shows, such as `git status` or `ls -la`", effect=effect
-                )
+            # Commands come with their words; an effect found deeper inside has its program and whatever the text at its place says.
+            words = (
+                effect.get("words").split()[1:]
+                if effect.has("words")
+                else _words(intent.content[effect.span.start : effect.span.end], name)
+            )
+            for said, rest in ((name, words), *_wrapped(name, words)):
+                if said not in found and not any(_fits(entry.split(), said, rest) for entry in profile.allow_programs):
+                    shown_words = " ".join([said, *rest[:1]])
+                    reason = f"{shown(shown_words)} is not on this profile's list of programs"
+                    found[said] = self.finding(
+                        Decision.DENY, reason, "use a program that only shows, such as `git status` or `ls -la`", effect=effect
+                    )
         return tuple(found.values())
+
+
+def _wrapped(name: str, words: list[str]) -> list[tuple[str, list[str]]]:
+    """The command behind a wrapper that stands on the list (`timeout 5 git push`): the first word that can be a program."""
+    if name not in _WRAPPERS:
+        return []
+    for number, word in enumerate(words):
+        if word.startswith("-") or "=" in word or word[:1].isdigit() or word in ("{}", "?"):
+            continue
+        inner = word.rpartition("/")[2]
+        rest = words[number + 1 :]
+        return [(inner, rest), *_wrapped(inner, rest)]
+    return []
 
 
 def _words(text: str, name: str) -> list[str]:
