@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .relay import Relays
 
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
+_F_SETOWN_EX, _THREAD_OWNER = 15, 0
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
 _LIMIT_SIGNALS: dict[int, str] = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
 
@@ -87,7 +88,9 @@ class Watch:
     # --- waiting
 
     def _take_over_process(self) -> None:
+        import _thread
         import fcntl
+        import struct
 
         for fd in (0, 1, 2):
             if self._terminal is None and os.isatty(fd) and os.tcgetpgrp(fd) == os.getpgrp():
@@ -96,8 +99,9 @@ class Watch:
         for fd in (0, 1):
             os.dup2(null, fd)
         os.close(null)
-        fcntl.fcntl(self._report, fcntl.F_SETOWN, os.getpid())
-        fcntl.fcntl(self._report, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)  # a line from the attendant arrives as SIGIO
+        # a line from the attendant arrives as SIGIO, at this thread, which has it blocked
+        fcntl.fcntl(self._report, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
+        fcntl.fcntl(self._report, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
 
     def _wait_by_signals(self) -> None:
         while self._listen():

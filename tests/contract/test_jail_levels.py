@@ -122,6 +122,7 @@ def test_runs_leave_no_descriptor_and_no_child(here: Path) -> None:
         os.waitpid(-1, os.WNOHANG)
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # Python 3.12: what we fork does nothing unsafe
 def test_runs_from_several_threads(here: Path) -> None:
     statuses: list[int] = []
     threads = [threading.Thread(target=lambda n=n: statuses.append(Launcher().run(own_spec(here, "/bin/sh", "-c", f"exit {n}")).status)) for n in range(8)]
@@ -132,6 +133,7 @@ def test_runs_from_several_threads(here: Path) -> None:
     assert sorted(statuses) == list(range(8))
 
 
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")  # Python 3.12: what we fork does nothing unsafe
 def test_runs_under_asyncio(here: Path) -> None:
     async def both() -> list[int]:
         runs = (asyncio.to_thread(Launcher().run, own_spec(here, "/bin/sh", "-c", f"exit {n}")) for n in (1, 2))

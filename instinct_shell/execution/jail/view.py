@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 # shown again inside the private /run: name resolution, NixOS programs, mounted disks
 _SHOWN_IN_RUN = ("/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/current-system", "/run/opengl-driver", "/run/media")
 _SOCKET_FOLDERS = (".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", "ssh-", "tmux-", "dbus-", "gpg-", "keyring-", "pulse-", "vscode-", "snap-private-tmp")
-# as uid 0 these belong to "us" even without any capability
-_KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr", "driver", "kcore", "kmsg", "kpagecount", "kpageflags", "kpagecgroup")
+# as uid 0 these belong to "us" even without any capability; Landlock refuses every write in /proc, this is the second lock on what matters most
+_KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus")
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # named to be replaced or hidden, not to put a file there
 _LEAST_PID_MAX = 301  # the kernel takes nothing smaller
 
