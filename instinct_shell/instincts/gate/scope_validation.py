@@ -22,7 +22,7 @@ from ...model.intent import IntentType
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
 from ..ground import CHANGES, LOSSES, READS, TMP, Ground, elsewhere, ground_of, is_pattern, path_of
-from ..patterns import PathSet
+from ..patterns import PathSet, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -202,15 +202,24 @@ def _matched(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     return None
 
 
+def _left_out(path: str, effect: Effect) -> bool:
+    """Whether the copy itself leaves this file out (`tar --exclude=.env`), by its name or by a part of its path."""
+    parts = path.split("/")
+    return any(
+        matches(chosen.strip("/").removeprefix("./"), part) for chosen in effect.get("exclude").split(",") if chosen for part in parts
+    )
+
+
 def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     """Protected files inside a folder that is copied, packed, deleted or moved."""
     path = path_of(effect)
     if not path or not _whole_tree(effect, path, ground):
         return None
     held = facts.answer(QuestionKind.TREE, path).get("protected", ())
-    if not isinstance(held, list | tuple) or not held:
+    held = [str(each) for each in held if not _left_out(str(each), effect)] if isinstance(held, list | tuple) else []
+    if not held:
         return None
-    names = ", ".join(ground.shown(str(each)) for each in held[:3])
+    names = ", ".join(ground.shown(each) for each in held[:3])
     where = "the workspace" if path == ground.workspace else ground.shown(path)
     if effect.kind is EffectKind.FILE_READ:
         return (
