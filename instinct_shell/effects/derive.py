@@ -10,7 +10,7 @@ from ..errors import InstinctError
 from ..model.effect import NOWHERE, Certainty, Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Evaluation, Field, Invocation, Known, Surroundings
-from . import flow, follow, hijack
+from . import flow, follow, hijack, scripts
 from .call import Call, Scene
 from .catalog import Catalog
 from .command import Describe
@@ -40,12 +40,16 @@ def derive(
     *,
     workspace: str,
     profile_programs: tuple[Program, ...] = (),
+    files: tuple[tuple[str, str], ...] = (),
 ) -> Derivation:
-    """What running the text would do. Text that cannot be followed is a `code.opaque` effect, never silence."""
+    """What running the text would do. Text that cannot be followed is a `code.opaque` effect, never silence.
+
+    files: (absolute path, content) of scripts that were read before, so that a command that runs one is followed into it.
+    """
     from ..shell.evaluate import evaluate
 
     evaluation = evaluate(parsed.script, surroundings, parse)
-    return derive_evaluation(evaluation, surroundings, parse, workspace=workspace, profile_programs=profile_programs)
+    return derive_evaluation(evaluation, surroundings, parse, workspace=workspace, profile_programs=profile_programs, files=files)
 
 
 def derive_evaluation(
@@ -55,6 +59,7 @@ def derive_evaluation(
     *,
     workspace: str,
     profile_programs: tuple[Program, ...] = (),
+    files: tuple[tuple[str, str], ...] = (),
 ) -> Derivation:
     """`derive` for a text that was evaluated already."""
     work = _Work(parse, Catalog(profile_programs), surroundings)
@@ -64,6 +69,8 @@ def derive_evaluation(
         user=surroundings.user,
         derive_text=None,
     )
+    scene.files.update(files)
+    scene.sources.update((path, scripts.GIVEN) for path, _ in files)
     level = _Level(work, scene, 0, (), Certainty.CERTAIN)
     return Derivation(tuple(dict.fromkeys(level.run(evaluation))), evaluation)
 
@@ -149,7 +156,8 @@ class _Level:
             words = payload if isinstance(payload, tuple) else ()
             if not words or len(origin) > 2 * DEEPEST:
                 return () if not words else (call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="text"),)
-            invocation = call.invocation.replace(words=words, assignments=(), streams=())
+            given = (*call.invocation.env, *call.invocation.assignments)  # `A=1 bundle exec x`: x sees A
+            invocation = call.invocation.replace(words=words, env=given, assignments=(), streams=())
             if cwd is not None:
                 invocation = invocation.replace(cwd=cwd)
             return tuple(self.describe.command(invocation, words, call.certainty, origin))

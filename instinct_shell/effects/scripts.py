@@ -32,6 +32,10 @@ SETTERS = frozenset(
 )
 
 
+# The source of a file whose content the caller gave: it stands on disk, this line did not write it.
+GIVEN = "given"
+
+
 def run_text(
     call: Call, scene: Scene, field: Field, *, positional: tuple[Field, ...] = (), via: str = "", cwd: Field | None = None
 ) -> Iterator[Effect]:
@@ -141,7 +145,8 @@ def brought(path: str, scene: Scene) -> str:
 def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...], via: str) -> Iterator[Effect]:
     target = Target(TargetKind.PATH, path)
     text = scene.files[path]
-    yield call.effect(EffectKind.CODE_SCRIPT, target, language="shell", written="1", readable="1" if text is not None else "")
+    written = "" if scene.sources.get(path) == GIVEN else "1"
+    yield call.effect(EffectKind.CODE_SCRIPT, target, language="shell", written=written, readable="1" if text is not None else "")
     if text is None:
         yield opaque(
             call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", target=target
@@ -165,5 +170,11 @@ def run_file(call: Call, scene: Scene, path: str, argv: tuple[Field, ...]) -> It
     if text is None or name in ("sh", "bash", "dash", "zsh", "ksh", "ash"):
         yield from _written(call, scene, path, (literal(path), *argv), "")
         return
-    yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path), language=name, written="1", readable="1")
+    yield call.effect(
+        EffectKind.CODE_SCRIPT,
+        Target(TargetKind.PATH, path),
+        language=name,
+        written="" if scene.sources.get(path) == GIVEN else "1",
+        readable="1",
+    )
     yield from scene.nested_argv((literal(name), literal(path), *argv), call, via=posixpath.basename(path))
