@@ -247,6 +247,11 @@ def check_text(text: str) -> None:
             )
 
 
+def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:
+    """Whether judging this needs the ledger: only what spends does."""
+    return intent.type is IntentType.API_CALL or any(effect.kind in {EffectKind.API_CALL, EffectKind.SPEND_COMMIT} for effect in effects)
+
+
 def cost_micros(effects: Iterable[Effect]) -> int:
     """What a run costs by its own estimates, in micro-dollars."""
     return sum(int(effect.get("micros", "0")) for effect in effects if effect.kind is EffectKind.API_CALL)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import time
 
-from .errors import GuardExposedError, IntentError, JailError, UsageError, WorkspaceError
-from .execution.host import Person, ancestors, guard_paths, pinned_bash, visible_environment
+from .errors import IntentError, JailError, UsageError, WorkspaceError
+from .execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, visible_environment
 from .execution.workspace import choose_workspace
 from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec
-    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Undo
+    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
     from .pipeline import Pipeline
     from .storage.audit import AuditTrail
@@ -70,14 +70,22 @@ def open_guard(
     overlay: Mapping[str, str] | None = None,
     one_shot: bool = True,
     dedicated: bool = False,
+    upcoming: str = "",
     made: type[Guard] | None = None,
 ) -> Guard:
     """A guard for this process's surroundings. Raises WorkspaceError, ProfileError and StorageError; each says how to mend it.
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
     would run, default here. overlay: variables that the command would see beside this process's own. dedicated: this process exists for one
-    command alone (execution/launcher.py). made: another class of guard (resident/worker.py).
+    command alone (execution/launcher.py). made: another class of guard (resident/worker.py). upcoming: the text
+    that will be judged first; a parser begins with it at once.
     """
+    parser = None
+    if upcoming:
+        from .execution.parsers import WorkerParser
+
+        parser = WorkerParser()
+        parser.begin(upcoming)
     try:
         cwd = cwd or os.getcwd()
     except OSError as error:
@@ -92,7 +100,8 @@ def open_guard(
     from .storage.profiles import ProfileStore
 
     overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    return (made or Guard)(ProfileStore().load(profile, place, overrides), place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated)
+    loaded = ProfileStore().load(profile, place, overrides)
+    return (made or Guard)(loaded, place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated, parser=parser)
 
 
 def _workspace(state: str, session: str, asked: str, cwd: str, person: Person) -> str:
@@ -126,6 +135,7 @@ class Guard:
         *,
         one_shot: bool = True,
         dedicated: bool = False,
+        parser: Parser | None = None,
     ) -> None:
         self.profile = profile
         self.workspace = workspace
@@ -136,6 +146,7 @@ class Guard:
         self.one_shot = one_shot
         self.environ = visible_environment(environ, profile)
         self._dedicated = dedicated
+        self._begun = parser
         self._extra: tuple[Instinct, ...] = ()
         self.adapt: Callable[[JailSpec], JailSpec] = lambda spec: spec  # a front door's last word on argv, environment and its own files
         self.held: Jail | None = None  # the jail that a front door keeps open for its session, in place of one for each command
@@ -239,9 +250,11 @@ class Guard:
     def _parser(self) -> Parser:
         from .execution.parsers import WorkerParser
 
-        return WorkerParser()
+        return self._begun or WorkerParser()
 
     def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
+        from .pipeline import needs_books
+
         home = dict(intent.env).get("HOME", "")
         return Situation(
             now=time.time(),
@@ -345,41 +358,6 @@ class Guard:
 
 def _nobody_listens(_: str) -> None:
     """A program that uses the Python API reads the outcome instead."""
-
-
-def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:
-    """Raise GuardExposedError when one of our own paths lies where the command may write and no mount can hold it."""
-    for path in own:
-        for folder in writable:
-            if (path == folder or path.startswith(folder.rstrip("/") + "/")) and os.path.lexists(path):
-                raise GuardExposedError(
-                    f"the guard's own `{path}` lies in `{folder}`, which commands may write, and this machine's jail cannot hold it",
-                    hint="move the guard elsewhere or choose another --workspace; `instinct doctor` says what the jail lacks",
-                )
-
-
-def forget(path: str) -> None:
-    """Remove a file that is only a memory."""
-    try:
-        os.unlink(path)
-    except OSError:
-        pass  # nothing to forget
-
-
-def keep_line(path: str, line: str) -> None:
-    """Write a small file whole, or not at all: what it holds is only a memory, and may be missing."""
-    draft = f"{path}.{os.getpid()}"
-    try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
-            file.write(line)
-        os.replace(draft, path)
-    except OSError:
-        pass  # it is looked up again next time
-
-
-def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:
-    """Whether judging this needs the ledger: only what spends does."""
-    return intent.type is IntentType.API_CALL or any(effect.kind in {EffectKind.API_CALL, EffectKind.SPEND_COMMIT} for effect in effects)
 
 
 def _text(line: Mapping[str, object], name: str) -> str:

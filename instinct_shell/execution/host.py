@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..errors import JailError
+from ..errors import GuardExposedError, JailError
 from ..model.digest import text_digest
 from ..model.refusal import explain
 
@@ -51,7 +51,7 @@ class Names:
         starred = [pattern for pattern in patterns if "*" in pattern]
         self._starts = tuple(pattern[:-1] for pattern in starred if pattern.index("*") == len(pattern) - 1)
         self._ends = tuple(pattern[1:] for pattern in starred if pattern.rindex("*") == 0)
-        rest = [pattern for pattern in starred if 0 < pattern.rindex("*") and pattern.index("*") < len(pattern) - 1]
+        rest = [pattern for pattern in starred if pattern.rindex("*") > 0 and pattern.index("*") < len(pattern) - 1]
         self._inner = tuple(pattern[1:-1] for pattern in rest if pattern[0] == pattern[-1] == "*" and pattern.count("*") == 2)
         self._others = tuple(pattern for pattern in rest if pattern[1:-1] not in self._inner)
 
@@ -130,3 +130,33 @@ def cache_folder(person: Person, workspace: str) -> str:
     except OSError as error:
         raise explain(error, path) from error
     return path
+
+
+def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:
+    """Raise GuardExposedError when one of our own paths lies where the command may write and no mount can hold it."""
+    for path in own:
+        for folder in writable:
+            if (path == folder or path.startswith(folder.rstrip("/") + "/")) and os.path.lexists(path):
+                raise GuardExposedError(
+                    f"the guard's own `{path}` lies in `{folder}`, which commands may write, and this machine's jail cannot hold it",
+                    hint="move the guard elsewhere or choose another --workspace; `instinct doctor` says what the jail lacks",
+                )
+
+
+def forget(path: str) -> None:
+    """Remove a file that is only a memory."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass  # nothing to forget
+
+
+def keep_line(path: str, line: str) -> None:
+    """Write a small file whole, or not at all: what it holds is only a memory, and may be missing."""
+    draft = f"{path}.{os.getpid()}"
+    try:
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+            file.write(line)
+        os.replace(draft, path)
+    except OSError:
+        pass  # it is looked up again next time

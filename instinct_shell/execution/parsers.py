@@ -15,6 +15,7 @@ from ..shell.syntax import Opaque, Parsed, Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .shfmt import Run
     from .worker import Worker
 
 _CACHE_ENTRIES = 512
@@ -32,6 +33,7 @@ class WorkerParser:
         self.deadline_ms = deadline_ms
         self.both = both
         self._worker: Worker | None = None
+        self._begun: Run | None = None
         self._asked = 0
         self._cache: dict[str, Parsed] = {}
 
@@ -42,8 +44,20 @@ class WorkerParser:
 
             self._worker = Worker()
 
+    def begin(self, text: str) -> None:
+        """Starts the reference parser on the text that will be asked for first, so that it works while this process imports the rest."""
+        from ..shell.shfmt_words import prepared
+        from .shfmt import Run
+
+        try:
+            trust.check_limits(text)
+            self._begun = Run(prepared(text))
+        except InstinctError:
+            self._begun = None  # `parse` meets the same and says it in its place
+
     def close(self) -> None:
         """Ends the worker. The parser may be used again."""
+        self._take_begun("")
         if self._worker is not None:
             self._worker.close()
             self._worker = None
@@ -59,11 +73,20 @@ class WorkerParser:
             self._cache[text] = found
         return found
 
+    def _take_begun(self, text: str) -> Run | None:
+        """The run that `begin` started, when it reads this text; any other is dropped."""
+        run, self._begun = self._begun, None
+        if run is not None and run.text != text:
+            run.drop()
+            return None
+        return run
+
     # ------------------------------------------------------------ the two parsers
 
     def _parse(self, text: str) -> Parsed:
         bare = text.strip(" \t\n")
         if not bare or (bare[0] == "#" and "\n" not in bare):
+            self._take_begun("")
             return Parsed(Script(Span(0, len(text)), ()), "none")
         self._asked += 1
         first = None
@@ -101,8 +124,10 @@ class WorkerParser:
         from ..shell.shfmt_words import prepared
         from . import shfmt
 
+        wanted = prepared(text)
+        run = self._take_begun(wanted) or shfmt.Run(wanted)
         try:
-            script = to_script(shfmt.tree(prepared(text), max(self.deadline_ms, _SLOW_START_MS)), text)
+            script = to_script(run.tree(max(self.deadline_ms, _SLOW_START_MS)), text)
         except shfmt.SyntaxFault as fault:
             return Parsed(_opaque(text, f"not valid shell: {fault}"), "shfmt", syntax_error=str(fault))
         except shfmt.OutOfTime:

@@ -42,60 +42,74 @@ def program() -> str:
     raise ParserFault("the parser program `shfmt` is missing beside the installed packages", hint="run bin/setup, or pip install shfmt-py")
 
 
-def tree(text: str, deadline_ms: int) -> dict[str, Any]:
-    """mvdan/sh's tree of this text. Raises SyntaxFault, OutOfTime, or ParserFault when the program cannot be started."""
-    output, errors, status = _run(text.encode("utf-8", "surrogateescape"), deadline_ms)
-    if status != 0:
-        message = errors.decode("utf-8", "replace").strip()
-        raise SyntaxFault(message.removeprefix("<standard input>:") or f"parser ended with status {status}")
-    try:
-        found: dict[str, Any] = _scan(output.decode("utf-8", "replace"))
-    except (ValueError, StopIteration) as error:
-        raise ParserFault(f"the parser program answered rubbish: {error}") from None
-    return found
-
-
 def _scan(text: str) -> Any:
     from json import loads
 
     return loads(text)
 
 
-def _run(source: bytes, deadline_ms: int) -> tuple[bytes, bytes, int]:
-    """Output, error text and exit status of one run."""
-    name = program()
-    read_out, write_out = os.pipe()
-    read_err, write_err = os.pipe()
-    given = os.memfd_create("command")
-    pid = 0
-    try:
-        os.write(given, source)
-        os.lseek(given, 0, os.SEEK_SET)
-        actions = [
-            (os.POSIX_SPAWN_DUP2, given, 0),
-            (os.POSIX_SPAWN_DUP2, write_out, 1),
-            (os.POSIX_SPAWN_DUP2, write_err, 2),
-        ]
+class Run:
+    """One run of the program, started at once and read later: a process that judges one text has its imports to do meanwhile.
+
+    Raises ParserFault when the program cannot be started. `tree` or `drop` must follow.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        name = program()
+        self._out, write_out = os.pipe()
+        self._err, write_err = os.pipe()
+        given = os.memfd_create("command")
+        self._pid = 0
         try:
+            os.write(given, text.encode("utf-8", "surrogateescape"))
+            os.lseek(given, 0, os.SEEK_SET)
+            actions = [
+                (os.POSIX_SPAWN_DUP2, given, 0),
+                (os.POSIX_SPAWN_DUP2, write_out, 1),
+                (os.POSIX_SPAWN_DUP2, write_err, 2),
+            ]
             # GOMAXPROCS=1, GOGC=off: a parse of milliseconds gains nothing from more threads; GOMEMLIMIT still bounds the memory
             environment = {"GOMAXPROCS": "1", "GOGC": "400", "GOMEMLIMIT": "200MiB"}
-            pid = os.posix_spawn(name, [name, "--to-json", "--language-dialect=bash"], environment, file_actions=actions)
+            self._pid = os.posix_spawn(name, [name, "--to-json", "--language-dialect=bash"], environment, file_actions=actions)
         except OSError as error:
-            raise ParserFault(f"the parser program `{name}` cannot be started: {error.strerror}") from None
-        os.close(write_out)
-        os.close(write_err)
-        write_out = write_err = -1
-        output, errors = _gather(read_out, read_err, monotonic() + deadline_ms / 1000)
-        _, status = os.waitpid(pid, 0)
-        pid = 0
-        return output, errors, os.waitstatus_to_exitcode(status)
-    finally:
-        for fd in (given, read_out, read_err, write_out, write_err):
+            self.drop()
+            raise ParserFault(
+                f"the parser program `{name}` cannot be started: {(error.strerror or str(error)).lower()}",
+                hint="raise the limits that this process runs under (`ulimit -a`), or reinstall it with bin/setup",
+            ) from None
+        finally:
+            for fd in (given, write_out, write_err):
+                os.close(fd)
+
+    def tree(self, deadline_ms: int) -> dict[str, Any]:
+        """Its answer; the deadline begins now. Raises SyntaxFault and OutOfTime."""
+        try:
+            output, errors = _gather(self._out, self._err, monotonic() + deadline_ms / 1000)
+            _, status = os.waitpid(self._pid, 0)
+            self._pid = 0
+        finally:
+            self.drop()
+        code = os.waitstatus_to_exitcode(status)
+        if code != 0:
+            message = errors.decode("utf-8", "replace").strip()
+            raise SyntaxFault(message.removeprefix("<standard input>:") or f"parser ended with status {code}")
+        try:
+            found: dict[str, Any] = _scan(output.decode("utf-8", "replace"))
+        except (ValueError, StopIteration) as error:
+            raise ParserFault(f"the parser program answered rubbish: {error}") from None
+        return found
+
+    def drop(self) -> None:
+        """End it and give its descriptors back; nothing more is wanted of it."""
+        for fd in (self._out, self._err):
             if fd >= 0:
                 os.close(fd)
-        if pid:
-            os.kill(pid, _KILL)
-            os.waitpid(pid, 0)
+        self._out = self._err = -1
+        if self._pid:
+            os.kill(self._pid, _KILL)
+            os.waitpid(self._pid, 0)
+            self._pid = 0
 
 
 def _gather(out: int, err: int, until: float) -> tuple[bytes, bytes]:

@@ -130,6 +130,7 @@ def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
         session=options.session,
         one_shot=options.one_shot,
         dedicated=True,
+        upcoming=options.text,
         made=made,
     )
     guard.announce = tell

@@ -77,10 +77,10 @@ def run(options: CheckOptions) -> int:
 
     cwd = os.path.abspath(options.cwd) if options.cwd else ""
     env = _environment(options.env)
-    guard = open_guard(profile=options.profile, workspace=options.workspace, session=options.session, cwd=cwd, overlay=env)
+    text = "" if options.batch else options.text if options.text is not None else _read(options.file)
+    guard = open_guard(profile=options.profile, workspace=options.workspace, session=options.session, cwd=cwd, overlay=env, upcoming=text)
     if options.batch:
         return _batch(guard, sys.stdin.buffer)
-    text = options.text if options.text is not None else _read(options.file)
     judgement = guard.check(guard.shell_intent(text, door="check"))
     _show(judgement, as_json=options.json)
     return STATUS[judgement.verdict.decision]
