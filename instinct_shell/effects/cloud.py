@@ -53,7 +53,7 @@ def aws(call: Call, scene: Scene) -> Iterator[Effect]:
     words = split(call.argv, _AWS_VALUES)
     service, operation = words.verb(), words.verb(1)
     context = shown(words.value("--profile"))
-    if service == "help" or operation in ("help", "wait", "") or skipped(words):
+    if service == "help" or operation in ("help", "wait", "") or words.verb(2) == "help" or skipped(words):
         return
     if service == "s3":
         yield from _object_storage(call, scene, words, operation, words.words[2:], "s3://", "aws", context)
@@ -72,7 +72,7 @@ def aws(call: Call, scene: Scene) -> Iterator[Effect]:
     for field in file_words(words, "--body"):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1")
     kind = verb_class(operation)
-    if operation in ("get-object",) and len(words.words) > 2:
+    if operation in ("get-object", "invoke") and len(words.words) > 2:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, words.words[2])
     if kind is not None:
         one = "1" if operation in ("delete-object", "delete-item", "delete-message") else ""
@@ -218,7 +218,7 @@ def az(call: Call, scene: Scene) -> Iterator[Effect]:
     """az GROUP... VERB."""
     words = split(call.argv, _AZ_VALUES)
     line = " ".join(word.text or "" for word in words.words)
-    if skipped(words) or words.has("-h") or words.verb() in ("login", "logout", "version", "upgrade", "find", "interactive", "extension", "configure", ""):
+    if skipped(words) or words.has("-h") or "what-if" in line or words.verb() in ("login", "logout", "version", "upgrade", "find", "interactive", "extension", "configure", ""):
         return
     if line.startswith(_AZ_SECRETS):
         yield from _secret(call, scene, "az", line)

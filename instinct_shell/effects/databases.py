@@ -120,7 +120,7 @@ def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterat
             yield call.effect(EffectKind.DB_WRITE, statement="restores a dump", **server.attributes())
         elif names == {"cat"} and files:
             for effect in files:
-                yield effect.replace(kind=EffectKind.CODE_SCRIPT, program=call.name, attributes=tuple(sorted({"language": "sql", "dialect": dialect, **server.attributes()}.items())))
+                yield call.effect(EffectKind.CODE_SCRIPT, effect.target, certainty=effect.certainty, language="sql", dialect=dialect, **server.attributes())
         else:
             yield _opaque(call, server, "the SQL comes through a pipe", flow.source_of(stdin.producers, scene))
     else:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def _shell_call() -> re.Pattern[str]:
     return re.compile(
         r"(?:\b(?:system2?|shell|exec|popen|Sys\.command|do shell script|executeQuietly|syscmd|esyscmd|run-shell-command|process_run|shell-command-to-string|call-process-shell-command|"
-        r"os\.cmd|:os\.cmd|Unix\.system|Runtime\.getRuntime\(\)\.exec|sys\.process\.Process|os\.proc\.call|qx|readProcess|callCommand|system\*)\b\s*\(?\s*(?:~?c)?)"
+        r"os[.:]cmd|:os\.cmd|Unix\.system|Runtime\.getRuntime\(\)\.exec|sys\.process\.Process|os\.proc\.call|qx|readProcess|callCommand|system\*)\b\s*\(?\s*(?:~?c)?)"
         r"(?P<q>[\"'])(?P<t>(?:\\.|(?!(?P=q)).)*)(?P=q)|\brun\(`(?P<j>[^`]*)`|(?P<q2>[\"'])(?P<g>(?:\\.|(?!(?P=q2)).)*)(?P=q2)\s*\.(?:execute|!!?)\b",
         re.S,
     )
@@ -118,7 +118,8 @@ def powershell(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
             if "net.webclient" in stage.lower() and re.search(r"\biex\b|invoke-expression", stage, re.I):
                 yield scripts.opaque(call, "network", "PowerShell runs what it downloads", language="powershell")
                 continue
-            yield from _cmdlet(action, words, call, scene, fetched)
+            inner = {_CMDLET.get(word.lower(), "") for word in words[1:]}
+            yield from _cmdlet(action, words, call, scene, fetched or (action == "eval" and ("web" in inner or "://" in stage)))
 
 
 def _cmdlet(action: str, words: list[str], call: Call, scene: Scene, fetched: bool) -> Iterator[Effect]:

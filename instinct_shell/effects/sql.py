@@ -296,6 +296,8 @@ def _block(text: str, words: list[str], dialect: str, short: str) -> list[Statem
 
 
 def _object_of(words: list[str]) -> str:
+    if words[0] == "copy":
+        return words[1] if len(words) > 1 else ""
     for marker in ("into", "table", "from", "on", "view", "index", "database", "schema", "user", "role", "function", "to"):
         if marker in words[:8]:
             return _named_after(words, marker)

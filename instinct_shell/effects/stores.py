@@ -63,7 +63,10 @@ def redis(call: Call, scene: Scene) -> Iterator[Effect]:
         if any(field.known is Known.DYNAMIC for field in call.operands[:1]):
             yield call.effect(EffectKind.DB_WRITE, certainty=Certainty.UNKNOWN, engine="redis", statement="unknown command", dynamic="interpreter", target_env=place)
             return
-        yield from redis_command(call, [shown(field) for field in call.operands], place)
+        listed = any(field.known is not Known.STATIC or field.many for field in call.operands[1:])
+        for effect in redis_command(call, [shown(field) for field in call.operands], place):
+            wipes = listed and shown(call.operands[0]).lower() in ("del", "unlink") and effect.kind is EffectKind.DB_WRITE
+            yield effect.replace(kind=EffectKind.DB_DELETE_UNSCOPED) if wipes else effect
         return
     if call.has("--scan", "--bigkeys", "--memkeys", "--hotkeys", "--stat", "--latency") or dump is not None:
         yield call.effect(EffectKind.DB_READ, engine="redis", target_env=place)
