@@ -174,6 +174,8 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
     decision = profile.effect_decision(kind)
     if kind is EffectKind.DB_WRITE and _throwaway_row(effect, profile):
         return None
+    if kind is EffectKind.INFRA_APPLY and effect.has("local") and not effect.has("context"):
+        decision = profile.remote_exec_local  # a container or a toy cluster of this machine
     if decision is Decision.ALLOW:
         return None
     path = path_of(effect)

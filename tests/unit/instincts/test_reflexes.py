@@ -198,6 +198,8 @@ ROWS = [
     ("operation-allowed", "allow", effect("db.write", "sessions", engine="postgres", rows="one", database="app_dev")),
     ("operation-allowed", "ask", effect("db.write", "sessions", engine="postgres", database="app_dev")),
     ("operation-allowed", "ask", effect("infra.apply", "x", tool="terraform")),
+    ("operation-allowed", "allow", effect("infra.apply", "web", tool="docker", local="1")),
+    ("operation-allowed", "ask", effect("infra.apply", "web", tool="docker", local="1", context="tcp://prod:2375")),
     ("operation-allowed", "ask", effect("package.publish", "app", manager="npm")),
     ("operation-allowed", "allow", effect("package.install", "vitest", manager="npm")),
     ("operation-allowed", "ask", effect("system.schedule", action="install")),
