@@ -33,7 +33,11 @@ def effects_of(text: str) -> tuple[Effect, ...]:
 def brief(effect: Effect) -> str:
     """An effect as `kind target name=value ...`, with ? for possible and ~ for unknown in front."""
     mark = {"certain": "", "possible": "?", "unknown": "~"}[effect.certainty.value]
-    parts = [mark + effect.kind.value, effect.target.text.replace(WORKSPACE, "."), *(f"{name}={value}" for name, value in effect.attributes)]
+    parts = [
+        mark + effect.kind.value,
+        effect.target.text.replace(WORKSPACE, "."),
+        *(f"{name}={value}" for name, value in effect.attributes),
+    ]
     return " ".join(part for part in parts if part)
 
 

@@ -256,6 +256,17 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "swag gotestsum ginkgo cucumber behave robot locust k6 lighthouse plop hygen yo cookiecutter copier create-react-app "
         "create-next-app create-vite openapi-generator openapi-generator-cli graphql-codegen orval",
     ),
+    (
+        "vcs",
+        "svn hg jj bzr brz fossil cvs p4 darcs",
+    ),
+    (
+        "media",
+        "ffmpeg avconv convert magick mogrify composite montage gm pandoc asciidoctor rst2html markdown groff wkhtmltopdf "
+        "weasyprint ps2pdf pdftk qpdf gs sox lame oggenc flac opusenc cwebp dwebp rsvg-convert inkscape heif-convert potrace dot "
+        "neato mmdc plantuml optipng jpegoptim pngquant gifsicle pngcrush oxipng mpv vlc mplayer play aplay feh eog xdg-open open "
+        "display evince zathura xclip xsel pbcopy pbpaste wl-copy wl-paste clip.exe",
+    ),
 )
 
 # Programs whose name often carries a version (python3.12, gcc-13): the row is the one of the bare name.

@@ -81,7 +81,7 @@ PROGRAMS: tuple[Program, ...] = (
         summary="converts sound, images or graphs",
     ),
     Program(
-        ("optipng", "jpegoptim", "pngquant", "gifsicle", "svgo", "pngcrush", "oxipng"),
+        ("optipng", "jpegoptim", "pngquant", "gifsicle", "pngcrush", "oxipng"),
         options="-o -d -m -q --dir --output --quality",
         roles="write",
         summary="shrinks images in place",

@@ -41,7 +41,16 @@ def test_rows_are_well_formed(module: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "known"),
-    [("python3.12", "python"), ("pip3", "pip"), ("gcc-13", "gcc"), ("git.exe", "git"), ("md5sum", "md5sum"), ("base64", "base64"), ("rm2", "rm2"), ("b3sum", "b3sum")],
+    [
+        ("python3.12", "python"),
+        ("pip3", "pip"),
+        ("gcc-13", "gcc"),
+        ("git.exe", "git"),
+        ("md5sum", "md5sum"),
+        ("base64", "base64"),
+        ("rm2", "rm2"),
+        ("b3sum", "b3sum"),
+    ],
 )
 def test_versioned_names(name: str, known: str) -> None:
     if canonical(name) != name or known == name:

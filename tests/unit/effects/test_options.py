@@ -62,7 +62,9 @@ def test_a_set_of_values_is_read_both_ways() -> None:
 
 
 def test_a_dynamic_word_with_a_known_beginning_is_the_option_it_begins_with() -> None:
-    state = split(CUT, (Field(Known.DYNAMIC, prefix="--delimiter=a", reason="variable"), Field(Known.DYNAMIC, prefix="-f", reason="variable")))
+    state = split(
+        CUT, (Field(Known.DYNAMIC, prefix="--delimiter=a", reason="variable"), Field(Known.DYNAMIC, prefix="-f", reason="variable"))
+    )
     assert [(option, field.prefix) for option, field in state.values] == [("--delimiter", "a"), ("-f", "")]
 
 
