@@ -94,7 +94,7 @@ def _one_command(call: ShellCall) -> int:
     guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session, dedicated=True)
     use_pinned_shell(guard, call.argv0)
     guard.announce = tell
-    wrapped = unwrap(call.text, home) if call.mode == "text" and not call.name else None
+    wrapped = unwrap(call.text, home, call.argv0) if call.mode == "text" and not call.name else None
     judged = call.prelude + (wrapped.inner if wrapped else call.text)
     intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional)
     tracker = Tracker(wrapped.tracker if wrapped else "")
@@ -216,8 +216,8 @@ class Tracker:
         return spec.replace(read_only=False, writable=(self._path,) if spec.read_only else (*spec.writable, self._path))
 
     def close(self) -> None:
-        """Remove the file when we made it and nothing was written: the agent takes its absence for "unchanged"."""
-        if self._made:
+        """Remove a folder's file when we made it and nothing was written: its agent takes the absence for "unchanged"."""
+        if self._made and self._path.endswith("-cwd"):
             try:
                 if os.lstat(self._path).st_size == 0:
                     os.unlink(self._path)

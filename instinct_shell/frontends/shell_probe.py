@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..errors import Exit, UsageError
+from ..errors import Exit, WorkspaceError
 from ..model.verdict import Decision
 from .failure import die_of_signal, tell
 
@@ -38,7 +38,7 @@ def run_probe(call: ShellCall, probe: Probe) -> int:
         return Exit.DENIED
     snapshot = Tracker(probe.writes)
     spec = guard.confine(judgement)
-    spec = spec.replace(argv=command_line(call, spec.argv[0]), writable=(), read_only=not probe.writes, private_tmp=True)
+    spec = spec.replace(argv=command_line(call, spec.argv[0]), writable=(), read_only=not probe.writes)
     spec = snapshot.open_in(spec.replace(network="none") if judgement.situation.jail_level == "full" else spec)
     trail = AuditTrail(guard.state)
     try:
@@ -58,5 +58,5 @@ def _guard(call: ShellCall) -> Guard:
 
     try:
         return open_guard(dedicated=True)
-    except UsageError:
+    except WorkspaceError:
         return open_guard(dedicated=True, workspace=os.path.dirname(os.path.abspath(call.argv0)))

@@ -40,9 +40,11 @@ CODEX_LINES = (
     rf"else(?: {STEPS}; fi)?",
     "fi",
     STEPS,
-    r"""if \[ -n "\$\{PATH:-\}" \]; then export PATH='[^'\n]*':"\$PATH"; else export PATH='[^'\n]*'; fi""",
+    r"""if \[ -n "\$\{PATH:-\}" \]; then export PATH='[\w/.:@+ ~-]*':"\$PATH"; else export PATH='[\w/.:@+ ~-]*'; fi""",
 )
 CODEX = rf"\A(?:(?:{'|'.join(CODEX_LINES)})?\n)+exec '(?P<shell>/[^'\n]+/(?:bash|sh))' -l?c (?P<word>'.*')\Z"
+
+SYSTEM_SHELLS = ("/bin/bash", "/usr/bin/bash", "/bin/sh", "/usr/bin/sh")
 
 PROBE_CODEX = rf'\Aset -e; \. "{CODEX_SNAPSHOT}"\Z'
 PROBE_COPILOT = (
@@ -73,8 +75,8 @@ class Probe(Value):
     writes: str = ""
 
 
-def unwrap(text: str, home: str) -> Wrapped | None:
-    """The command in an agent's wrapper; None when the text is no wrapper that we know to the last byte."""
+def unwrap(text: str, home: str, shell: str) -> Wrapped | None:
+    """The command in an agent's wrapper; None when the text is no wrapper that we know to the last byte. shell: the path we were called by."""
     if text.endswith("-cwd") and (found := _compiled(CLAUDE).match(text)):
         inner = unquote(found["word"])
         if inner is not None and _below(found["snapshot"], home):
@@ -83,7 +85,7 @@ def unwrap(text: str, home: str) -> Wrapped | None:
         return Wrapped("gemini", found["inner"], found["tracker"])
     if "__CODEX_SNAPSHOT_" in text and (found := _compiled(CODEX).match(text)):
         inner = unquote(found["word"])
-        if inner is not None:
+        if inner is not None and found["shell"] in {shell, *SYSTEM_SHELLS}:
             return Wrapped("codex", inner)
     return None
 

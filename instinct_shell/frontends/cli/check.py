@@ -69,8 +69,11 @@ def options_from(arguments: list[str]) -> CheckOptions | None:
     return CheckOptions(env=tuple(env), **found)  # type: ignore[arg-type]  # the names come from the tables above
 
 
-def run(options: CheckOptions) -> int:
-    """Judge what the options name; returns the exit status (batch: 0 when every line was answered; else 0 allow, 3 ask, 126 deny)."""
+def run(options: CheckOptions, made: type[Guard] | None = None) -> int:
+    """Judge what the options name; returns the exit status (batch: 0 when every line was answered; else 0 allow, 3 ask, 126 deny).
+
+    made: another class of guard (resident/worker.py).
+    """
     import os
 
     from ...wiring import open_guard
