@@ -40,21 +40,30 @@ def apply_limits(limits: Limits, *, own_user_namespace: bool) -> None:
     memory counts a process's private writable memory (RLIMIT_DATA): address space would stop node and Go, which reserve gigabytes. processes counts
     the jail's own at level full; at partial all of the user's, so those already there are added. Root is exempt from it (Plan: pid_max instead).
     """
+    for kind, soft, hard in wanted_limits(limits, own_user_namespace=own_user_namespace):
+        _lower(kind, soft, hard)
+
+
+def wanted_limits(limits: Limits, *, own_user_namespace: bool) -> list[tuple[int, int, int]]:
+    """(resource, soft, hard) of each limit that is set."""
+    wanted = []
     if limits.cpu_seconds:
-        _lower(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1)
+        wanted.append((resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + 1))
     if limits.memory_bytes:
-        _lower(resource.RLIMIT_DATA, limits.memory_bytes)
+        wanted.append((resource.RLIMIT_DATA, limits.memory_bytes, limits.memory_bytes))
     if limits.processes:
-        _lower(resource.RLIMIT_NPROC, limits.processes + (0 if own_user_namespace else _tasks_of_user()))
+        processes = limits.processes + (0 if own_user_namespace else _tasks_of_user())
+        wanted.append((resource.RLIMIT_NPROC, processes, processes))
     if limits.open_files:
-        _lower(resource.RLIMIT_NOFILE, limits.open_files)
+        wanted.append((resource.RLIMIT_NOFILE, limits.open_files, limits.open_files))
     if limits.file_bytes:
-        _lower(resource.RLIMIT_FSIZE, limits.file_bytes)
-    _lower(resource.RLIMIT_CORE, 1)  # not 0: where core_pattern is a pipe only 1 keeps a process with secrets from being dumped
+        wanted.append((resource.RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes))
+    wanted.append((resource.RLIMIT_CORE, 1, 1))  # not 0: where core_pattern is a pipe only 1 keeps a process with secrets from being dumped
+    return wanted
 
 
-def _lower(kind: int, soft: int, hard: int | None = None) -> None:
-    wanted = (soft, soft if hard is None else hard)
+def _lower(kind: int, soft: int, hard: int) -> None:
+    wanted = (soft, hard)
     known = resource.getrlimit(kind)
     least = tuple(new if old == resource.RLIM_INFINITY else min(new, old) for new, old in zip(wanted, known, strict=True))
     resource.setrlimit(kind, (least[0], least[1]))

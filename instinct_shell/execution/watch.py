@@ -42,7 +42,8 @@ class Watch:
         self._stopped = False
         self._limit = ""
         self._ended: tuple[int, ...] = ()
-        self._terminal: int | None = None
+        self._on_terminal = False
+        self._terminal: int | None = None  # a copy of the caller's, when we had its foreground
 
     def run(self, mask: Iterable[int]) -> None:
         """Returns when nothing of the run is left. All signals are blocked on entry; `mask` is the caller's."""
@@ -69,21 +70,8 @@ class Watch:
                 pass  # wake-ups of ours that nobody else should meet
 
     def result(self, level: JailLevel, layers: tuple[str, ...], abi: int, wall_us: int) -> RunResult:
-        """What the run came to. A tree that was ended without a word from the attendant counts as started with its outcome unknown."""
-        result = RunResult(status=Exit.FAILED, started=True, level=level, layers=layers, landlock_abi=abi, wall_us=wall_us, limit=self._limit)
-        if self._ended:
-            status, user_us, system_us, rss_kb = self._ended
-            result = result.replace(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
-        if self._limit == "wall_seconds":
-            return result.replace(status=Exit.TIMEOUT, failure="the wall-clock limit was reached")
-        if self._limit:  # whether our KILL or the closed pipe was faster
-            return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
-        if not self._ended:
-            return result.replace(failure="the jail was killed from outside; the command ended with it, its outcome is unknown")
-        if not os.WIFSIGNALED(status):
-            return result.replace(status=os.WEXITSTATUS(status))
-        number = os.WTERMSIG(status)
-        return result.replace(status=128 + number, signal=number, limit=_LIMIT_SIGNALS.get(number, ""))
+        """What the run came to."""
+        return result_of(self._ended, self._limit).replace(level=level, layers=layers, landlock_abi=abi, wall_us=wall_us)
 
     # --- waiting
 
@@ -92,9 +80,10 @@ class Watch:
         import fcntl
         import struct
 
-        for fd in (0, 1, 2):
-            if self._terminal is None and os.isatty(fd) and os.tcgetpgrp(fd) == os.getpgrp():
-                self._terminal = fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
+        terminals = [fd for fd in (0, 1, 2) if os.isatty(fd)]
+        self._on_terminal = bool(terminals)
+        if terminals and _in_foreground(terminals[0]):
+            self._terminal = fcntl.fcntl(terminals[0], fcntl.F_DUPFD_CLOEXEC, 3)
         null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         for fd in (0, 1):
             os.dup2(null, fd)
@@ -168,8 +157,11 @@ class Watch:
             pass  # over already
 
     def _stop_with_command(self) -> None:
-        """The command stopped (Ctrl-Z, or by itself): so do we, for the shell that waits for us. Continued, we see to it that the command is too."""
-        if self._stopped and self._dedicated:
+        """The command stopped (Ctrl-Z, or by itself): so do we, for the shell that waits for us. Continued, we see to it that the command is too.
+
+        Without a terminal nobody would continue us, and a command that stops itself must not stop the wall clock.
+        """
+        if self._stopped and self._on_terminal:
             self._stopped = False
             os.kill(os.getpid(), signal.SIGSTOP)
             self._pass_on(signal.SIGCONT)
@@ -205,9 +197,36 @@ class Watch:
     def _give_terminal_back(self) -> None:
         if self._terminal is None:
             return
-        try:
-            if os.tcgetpgrp(self._terminal) != os.getpgrp():
+        if not _in_foreground(self._terminal):
+            try:
                 os.tcsetpgrp(self._terminal, os.getpgrp())
-        except OSError:
-            pass  # the terminal was hung up
+            except OSError:
+                pass  # the terminal was hung up
         os.close(self._terminal)
+
+
+def _in_foreground(terminal: int) -> bool:
+    """Whether our process group has this terminal's foreground; False too for a terminal that is not the controlling one."""
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+
+
+def result_of(ended: tuple[int, ...], limit: str) -> RunResult:
+    """What a run came to: the attendant's closing line (wait status, microseconds of user and system time, KB of memory; empty without one) and
+    the limit that ended it. A tree that was ended without a word from the attendant counts as started with its outcome unknown."""
+    result = RunResult(status=Exit.FAILED, started=True, limit=limit)
+    if ended:
+        status, user_us, system_us, rss_kb = ended
+        result = result.replace(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
+    if limit == "wall_seconds":
+        return result.replace(status=Exit.TIMEOUT, failure="the wall-clock limit was reached")
+    if limit:  # whether our KILL or the closed pipe was faster
+        return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
+    if not ended:
+        return result.replace(failure="the jail was killed from outside; the command ended with it, its outcome is unknown")
+    if not os.WIFSIGNALED(status):
+        return result.replace(status=os.WEXITSTATUS(status))
+    number = os.WTERMSIG(status)
+    return result.replace(status=128 + number, signal=number, limit=_LIMIT_SIGNALS.get(number, ""))

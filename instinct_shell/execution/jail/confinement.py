@@ -140,9 +140,9 @@ class Confinement:
         except OSError as problem:
             raise StepFailed("setting the resource limits", problem.errno or 0) from None
         if self.abi:
-            landlock.restrict(self.abi, self._grants())
+            landlock.restrict(self.abi, self.grants())
         self._take_descriptors()
-        seccomp.install(seccomp.assemble(self._families(), spec.read_only, self.abi >= 6))
+        seccomp.install(seccomp.assemble(self.families(), spec.read_only, self.abi >= 6))
         handled = [number for number in supervise.FORWARDED if callable(signal.getsignal(number))]
         for number in (signal.SIGPIPE, signal.SIGXFSZ, *handled):  # Python ignores the first two
             signal.signal(number, signal.SIG_DFL)
@@ -164,7 +164,7 @@ class Confinement:
             elif one.how == "reopen":
                 descriptors.reopen(one)
 
-    def _grants(self) -> list[tuple[str | int, int]]:
+    def grants(self) -> list[tuple[str | int, int]]:
         """Landlock's rules. At full the mounts hide; without them, secrets and device nodes are left out of what may be read."""
         hidden = ("/dev",) if self.with_namespaces else ("/dev", *self.spec.masked)
         grants = landlock.readable_grants(hidden)
@@ -177,7 +177,7 @@ class Confinement:
             grants += [(path, _WRITABLE) for path in self.spec.writable]
         return grants
 
-    def _families(self) -> tuple[int, ...]:
+    def families(self) -> tuple[int, ...]:
         """Socket families the command may use. Pathname sockets can only be told apart by mounts or by Landlock from ABI 9 on, abstract ones from
         ABI 6 on or by an own network; without either, unix sockets stay closed."""
         own_network = self.with_namespaces and self.spec.network == "none"

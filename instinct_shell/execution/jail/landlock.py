@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 READ = EXECUTE | READ_FILE | READ_DIR
 DEVICE = READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV
 EVERYTHING = (1 << 17) - 1
-_ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX
+ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV | RESOLVE_UNIX
 _SCOPE_ABSTRACT_SOCKETS, _SCOPE_SIGNALS = 1, 2
 _PATH_BENEATH = 1
 
@@ -37,14 +37,19 @@ def known_rights(version: int) -> int:
     return (1 << highest) - 1
 
 
+def ruleset_attributes(version: int) -> bytes:
+    """The kernel's `struct landlock_ruleset_attr` for this ABI: all file rights, no network rights, all scopes."""
+    scope = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= 6 else 0
+    return struct.pack("=QQQ", known_rights(version), 0, scope)[: 8 if version < 4 else 16 if version < 6 else 24]
+
+
 def restrict(version: int, grants: Iterable[tuple[str | int, int]]) -> None:
     """Confines this process to the granted rights; (path or open descriptor, rights) each. Needs no_new_privs; raises StepFailed.
 
     Paths are opened here, so call it after the mounts are in place. A path that does not exist grants nothing.
     """
     handled = known_rights(version)
-    scope = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= 6 else 0
-    attributes = struct.pack("=QQQ", handled, 0, scope)[: 8 if version < 4 else 16 if version < 6 else 24]
+    attributes = ruleset_attributes(version)
     ruleset = call("making the Landlock ruleset", "landlock_create_ruleset", attributes, len(attributes), 0)
     for target, rights in grants:
         try:
@@ -52,7 +57,7 @@ def restrict(version: int, grants: Iterable[tuple[str | int, int]]) -> None:
         except (FileNotFoundError, PermissionError, NotADirectoryError):
             continue  # nothing there, or behind a folder that the command cannot enter either
         if not stat.S_ISDIR(os.fstat(fd).st_mode):
-            rights &= _ON_FILES
+            rights &= ON_FILES
         rule = buffer(struct.pack("=Qi", rights & handled, fd))
         call(f"granting Landlock rights on `{target}`", "landlock_add_rule", ruleset, _PATH_BENEATH, address(rule), 0)
         os.close(fd)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _SHOWN_IN_RUN = ("/run/systemd/resolve/resolv.conf", "/run/systemd/resolve/stub-resolv.conf", "/run/current-system", "/run/opengl-driver", "/run/media")
 _SOCKET_FOLDERS = (".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", "ssh-", "tmux-", "dbus-", "gpg-", "keyring-", "pulse-", "vscode-", "snap-private-tmp")
 # as uid 0 these belong to "us" even without any capability; Landlock refuses every write in /proc, this is the second lock on what matters most
-_KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus")
+KERNEL_KNOBS = ("sys", "sysrq-trigger", "irq", "bus")
 _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # named to be replaced or hidden, not to put a file there
 _LEAST_PID_MAX = 301  # the kernel takes nothing smaller
 
@@ -183,9 +183,14 @@ def _cover(path: str, target: int, plan: Plan, void: _Void) -> int:
     return void.piece("folder")
 
 
+def needs_place(path: str, plan: Plan) -> bool:
+    """Whether `path` is to be mounted in a layer of ours, which may have no entry of that name."""
+    return any(is_within(path, folder) for folder in plan.crowded)
+
+
 def _make_place(path: str, original: int, plan: Plan) -> None:
     """An empty folder or file to mount on, where the layer around is one of ours and has no entry of that name."""
-    if not any(is_within(path, folder) for folder in plan.crowded) or os.path.lexists(path):
+    if not needs_place(path, plan) or os.path.lexists(path):
         return
     try:
         os.makedirs(posixpath.dirname(path), 0o755, exist_ok=True)
@@ -199,9 +204,9 @@ def _make_place(path: str, original: int, plan: Plan) -> None:
 
 def _mount_proc(proc: int, spec: JailSpec, uid: int) -> None:
     mounts.attach(proc, mounts.open_path("/proc"), "/proc")
-    if spec.limits.processes and _own_pid_limit():
+    if spec.limits.processes and own_pid_limit():
         _limit_pids(spec.limits.processes)
-    for name in _KERNEL_KNOBS if uid == 0 else ():
+    for name in KERNEL_KNOBS if uid == 0 else ():
         target = mounts.try_open_path(f"/proc/{name}")
         if target is not None:
             tree = mounts.copy_tree(target, f"/proc/{name}")
@@ -209,16 +214,21 @@ def _mount_proc(proc: int, spec: JailSpec, uid: int) -> None:
             mounts.attach(tree, target, f"/proc/{name}")
 
 
-def _own_pid_limit() -> bool:
+def own_pid_limit() -> bool:
     """From Linux 6.14 on each pid namespace has its own pid_max. Before, writing it as uid 0 would change the host's."""
     major, minor = os.uname().release.split(".")[:2]
     return (int(major), int(minor)) >= (6, 14)
+
+
+def pid_limit(processes: int) -> int:
+    """What to write for at most this many processes."""
+    return max(_LEAST_PID_MAX, processes + 1)
 
 
 def _limit_pids(processes: int) -> None:
     """The only process limit that holds for uid 0 too, whom RLIMIT_NPROC does not count; it cannot be below 300."""
     try:
         with open("/proc/sys/kernel/pid_max", "w", encoding="ascii") as knob:
-            knob.write(str(max(_LEAST_PID_MAX, processes + 1)))
+            knob.write(str(pid_limit(processes)))
     except OSError as problem:
         raise StepFailed("limiting the number of processes", problem.errno or 0) from None
