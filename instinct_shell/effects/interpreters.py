@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:
     """A file of code runs with these arguments."""
-    if field.known is Known.DYNAMIC and not field.prefix and any(origin.producers for origin in field.origins):
+    if field.known is Known.DYNAMIC and field.prefix in ("", "/dev/fd/") and any(origin.producers for origin in field.origins):
         text = scripts.printed(field, scene)
         if text is not None:
             yield from read_code(text, call, scene, language, argv)

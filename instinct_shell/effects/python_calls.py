@@ -57,6 +57,8 @@ class Calls(Outside):
                 named.update({k.text: v for k, v in one.pairs if isinstance(k, Field) and k.text})
         if isinstance(node.func, ast.Attribute):
             bound = self.value(node.func)
+            if isinstance(bound, Thing) and bound.kind == "method":
+                return self.method(bound.detail, str(bound.more), tuple(args), named, node)
             if isinstance(bound, Ref) or type(bound).__name__ == "Local" or (isinstance(bound, Thing) and bound.kind in ("class", "partial", "method")):
                 return self.invoke(bound, tuple(args), named)
             return self.method(self.value(node.func.value), node.func.attr, tuple(args), named, node)

@@ -343,6 +343,9 @@ class Reader(Calls):
                 return alternatives([self.value(body), self.value(orelse)])
             case ast.BoolOp(values=values):
                 return self.either(values)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                number = self.value(operand)
+                return -number if type(number) is int else UNKNOWN
             case ast.NamedExpr(target=target, value=value):
                 bound = self.value(value)
                 self.bind(target, bound)

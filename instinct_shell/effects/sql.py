@@ -356,10 +356,11 @@ def _always(condition: Any, x: Any) -> bool:
         return _always(condition.left, x) or _always(condition.right, x)
     if isinstance(condition, x.And):
         return _always(condition.left, x) and _always(condition.right, x)
-    if isinstance(condition, x.Not):
-        inner = condition.this
-        if isinstance(inner, x.Is) and isinstance(inner.expression, x.Null):
-            return isinstance(inner.this, x.Column) and inner.this.name.lower() in ("id", "uuid", "pk", "_id", "rowid")
+    inner = condition.this if isinstance(condition, x.Not) else condition
+    if isinstance(inner, x.Is) and isinstance(inner.expression, x.Null):
+        negated = inner is not condition or bool(inner.args.get("negate"))  # releases of sqlglot differ
+        return negated and isinstance(inner.this, x.Column) and inner.this.name.lower() in ("id", "uuid", "pk", "_id", "rowid")
+    if inner is not condition:
         return isinstance(inner, x.Boolean) and not inner.this
     if isinstance(condition, x.Like) and isinstance(condition.expression, x.Literal):
         return str(condition.expression.this).strip("%") == ""
