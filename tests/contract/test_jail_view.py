@@ -100,6 +100,27 @@ def test_a_protected_link_still_leads_where_it_led(full: Caller, tree: Path) -> 
     assert run.out.split() == [b"contentfile", b"hidden", b"real"]
 
 
+def test_a_single_file_can_be_writable(full: Caller, tree: Path) -> None:
+    spec = {**spec_of(tree), "writable": [str(tree / "beside/file")], "argv": ["/bin/bash", "-c", "echo more >> ../beside/file; echo x > ../beside/new"]}
+    run = full.run(spec)
+    assert (tree / "beside/file").read_text(encoding="utf-8") == "contentmore\n"
+    assert b"Read-only file system" in run.err
+
+
+@pytest.mark.parametrize("base", ["/dev/shm", "/tmp"])
+def test_a_workspace_inside_a_private_folder(full: Caller, base: str) -> None:
+    with tempfile.TemporaryDirectory(dir=base, prefix="instinct-ws-") as name:
+        workspace = Path(name).resolve()
+        workspace.chmod(0o755)
+        full.own(workspace)
+        beside = Path(base, f"instinct-beside-{os.getpid()}")
+        beside.write_text("content", encoding="utf-8")
+        run = full.shell(workspace, f"echo made > f; cat f; cat {beside} || echo hidden", spec={"private_tmp": True})
+        beside.unlink()
+        assert run.out == b"made\nhidden\n"
+        assert (workspace / "f").read_text(encoding="utf-8") == "made\n"
+
+
 def test_two_hundred_protected_files(full: Caller) -> None:
     workspace = full.folder()
     names = [f"d{number % 20}/e/{number}.env" for number in range(200)]
