@@ -12,6 +12,12 @@ gc.disable()
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path += [f"{top}/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages", top]
 program, arguments = sys.argv[1], sys.argv[2:]
+if program == "instinct-exec" or arguments[:1] == ["check"]:
+    from instinct_shell.resident.front import warm
+
+    status = warm("instinct-exec", arguments) if program == "instinct-exec" else warm("check", arguments[1:])
+    if status is not None:
+        os._exit(status)
 if program == "instinct-exec":
     from instinct_shell.frontends.instinct_exec import main
 else:

@@ -115,7 +115,11 @@ def quote(word: str) -> str:
 
 
 def _run(options: ExecOptions) -> int:
-    return conclude(perform(options))
+    from ..resident.start import start_if_missed
+
+    outcome = perform(options)
+    start_if_missed()
+    return conclude(outcome)
 
 
 def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:

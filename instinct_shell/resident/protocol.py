@@ -123,9 +123,8 @@ def open_folder(path: bytes, uid: int) -> int:
 
 def socket_name(package: str) -> str:
     """The socket's name within the runtime directory: one for each copy of this package, since an engine runs one copy's code."""
-    from binascii import crc32
-
-    return f"engine1-{crc32(package.encode('utf-8', 'surrogateescape')):08x}"
+    found = posix.stat(package)
+    return f"engine1-{found.st_dev:x}-{found.st_ino:x}"
 
 
 # ---------------------------------------------------------------- who

@@ -20,6 +20,7 @@ VERBS = {
     "audit": ("audit", "List, show and verify the audit trail."),
     "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
     "undo": ("undo", "Give back what a run deleted or overwrote."),
+    "engine": ("engine", "Start, stop and look at the warm engine."),
     "hook": ("hook", "Answer an agent's hook call; `instinct install` registers it."),
 }
 
@@ -32,11 +33,18 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] == "check":
+        from ...resident.start import start_if_missed
         from .check import options_from, run
 
         options = options_from(arguments[1:])
         if options is not None:
-            return run(options)
+            status = run(options)
+            start_if_missed()
+            return status
+    if arguments == ["engine", "serve"]:
+        from ..served import serve
+
+        return serve()
     if arguments and arguments[0] == "hook" and not {"-h", "--help"} & set(arguments):
         from ..hooks.entry import main as hook
 

@@ -1,0 +1,234 @@
+"""The engine's first process: it owns the socket, keeps warm workers forked ahead, and ends when it is stale, idle or replaced.
+
+It reads nothing that a caller sent: each call is one worker's (worker.py), whose loss is the loss of that call alone. Newest wins: an engine that
+starts takes the socket's name over in one step, and one whose socket is no longer found under that name ends.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import time
+from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_STREAM, socket
+
+from ..errors import StorageError, UsageError
+from ..execution.jail import inside, privileges
+from . import protocol, worker
+from .code import Code
+from .protocol import Hangup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+    from .worker import Program
+
+SPARES = 3
+IDLE_S = 30 * 60.0
+BACKLOG = 128
+_LOOK_S = 10.0  # seconds between looks at what an idle engine would otherwise not notice
+_BUSY, _STALE, _STOP = b"BSK"
+PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+
+
+def make_folder() -> bytes:
+    """The runtime directory, made when it is missing. Raises StorageError when there is no place, or somebody else's."""
+    path = protocol.folder(os.environb, os.getuid())
+    if not path:
+        raise StorageError("no place for the engine's socket", hint="set XDG_RUNTIME_DIR or HOME to a folder of yours")
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        try:
+            os.mkdir(path, 0o700)
+        except FileExistsError:
+            pass
+        os.close(protocol.open_folder(path, os.getuid()))
+    except OSError as error:
+        from ..model.refusal import explain
+
+        raise explain(error, os.fsdecode(path)) from error
+    return path
+
+
+class Engine:
+    """One engine from its start to its end. programs: what callers may ask for. warm: called once, before the first worker is made."""
+
+    def __init__(self, programs: Mapping[str, Program], warm: Callable[[str], None], *, idle_s: float = IDLE_S, spares: int = SPARES) -> None:
+        if inside.inside():
+            raise UsageError("an engine inside a jail would judge for itself", hint="start it from your own terminal")
+        self._programs = programs
+        self._warm = warm
+        self._idle_s = idle_s
+        self._spares = spares
+        self._idle: set[int] = set()  # workers that wait for a call
+        self._busy: set[int] = set()
+        self._started = time.monotonic()
+        self._served = 0
+        self._ending = False
+
+    def run(self) -> int:
+        """Serve until it is time to end; returns the exit status."""
+        os.umask(0o077)
+        os.chdir("/")
+        path = make_folder()
+        lock = _only_starter(path)
+        if lock is None:
+            return 0  # another one is starting right now
+        self._warm(os.fsdecode(path))
+        self._code = Code(PACKAGE)
+        self._listen(path)
+        os.close(lock)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        self._serve()
+        return 0
+
+    def _listen(self, path: bytes) -> None:
+        self._folder = protocol.open_folder(path, os.getuid())
+        self._name = protocol.socket_name(PACKAGE)
+        draft = f"{self._name}.{os.getpid()}"
+        self._listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC)
+        self._listener.bind(f"/proc/self/fd/{self._folder}/{draft}")
+        self._listener.listen(BACKLOG)
+        os.rename(draft, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
+        self._identity = self._found()
+
+    def _found(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._name, dir_fd=self._folder, follow_symlinks=False)
+        except OSError:
+            return None  # taken away, perhaps with its folder
+        return found.st_dev, found.st_ino
+
+    # ------------------------------------------------------------ the loop
+
+    def _serve(self) -> None:
+        self._told, self._tell = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, _nothing)
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, self._end)
+        poll = select.poll()
+        for fd in (wake, self._told):
+            poll.register(fd, select.POLLIN)
+        last = time.monotonic()
+        while not self._ending:
+            while len(self._idle) < self._spares:
+                self._fork()
+            events = poll.poll(min(self._idle_s, _LOOK_S) * 1000)
+            _drain(wake)
+            self._reap()
+            if self._hear():
+                last = time.monotonic()
+            if time.monotonic() - last > self._idle_s or self._found() != self._identity or (not events and self._code.changed()):
+                break
+        for pid in self._idle:
+            os.kill(pid, signal.SIGKILL)
+        if self._found() == self._identity:
+            os.unlink(self._name, dir_fd=self._folder)
+        # Workers that are busy stay until their call ends: what they judged is being run.
+
+    def _end(self, *_: object) -> None:
+        self._ending = True
+
+    def _hear(self) -> bool:
+        """What workers said; whether anybody called."""
+        called = False
+        while True:
+            try:
+                piece = os.read(self._told, 5 * 64)
+            except BlockingIOError:
+                return called
+            for at in range(0, len(piece), 5):
+                what, pid = piece[at], int.from_bytes(piece[at + 1 : at + 5], "little")
+                self._idle.discard(pid)
+                if what == _BUSY:
+                    called = True
+                    self._served += 1
+                    self._busy.add(pid)
+                else:
+                    self._ending = True
+
+    def _reap(self) -> None:
+        while True:
+            try:
+                pid, _ = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if not pid:
+                return
+            self._idle.discard(pid)
+            self._busy.discard(pid)
+
+    # ------------------------------------------------------------ a worker
+
+    def _fork(self) -> None:
+        master = os.getpid()
+        pid = os.fork()
+        if pid == 0:
+            self._work(master)
+        self._idle.add(pid)
+
+    def _work(self, master: int) -> NoReturn:
+        """In the forked child: wait for one call, answer it, end."""
+        try:
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+                signal.signal(number, signal.SIG_DFL)
+            privileges.die_with_parent(signal.SIGKILL)
+            if os.getppid() != master:
+                os._exit(0)
+            fd, _ = self._listener._accept()  # type: ignore[attr-defined]  # what socket.accept calls; that module costs 8 ms and 1 MB
+            connection = socket(fileno=fd)
+            os.set_inheritable(fd, False)
+            self._listener.close()  # or calls would wait here for an engine that has ended
+            stale = self._code.changed()
+            self._say(_STALE if stale else _BUSY)
+            if not stale:
+                privileges.die_with_parent(0)
+                worker.answer(connection, self._programs, {protocol.STOP: self._stop, protocol.ABOUT: self._about})
+        except Hangup:
+            pass  # the launcher sees it, and judges by itself
+        finally:
+            os._exit(0)
+
+    def _say(self, what: int) -> None:
+        os.write(self._tell, bytes((what,)) + os.getpid().to_bytes(4, "little"))
+
+    def _stop(self) -> str:
+        self._say(_STOP)
+        return ""
+
+    def _about(self) -> str:
+        minutes = int(time.monotonic() - self._started) // 60
+        return f"process {os.getppid()}, up {minutes} minutes, {self._served} calls, {len(self._busy)} in hand"
+
+
+def _nothing(*_: object) -> None:
+    """A handler only so that the signal interrupts the wait."""
+
+
+def _drain(fd: int) -> None:
+    try:
+        while os.read(fd, 512):
+            pass
+    except BlockingIOError:
+        pass
+
+
+def _only_starter(path: bytes) -> int | None:
+    """A lock that one starting engine holds until it listens; None when another one has it."""
+    import fcntl
+
+    fd = os.open(os.path.join(path, b"starting"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(fd)
+        return None
+    return fd

@@ -1,0 +1,262 @@
+"""One call, answered by a process of its own: it takes on the caller's surroundings, runs the code that the caller would run, and ends.
+
+That is why a verdict is the same with and without an engine: nothing is judged differently, only the imports are done already. What the engine
+must not do (spend, use up a grant) and what it cannot plan (a jail below level full) is answered by "take the long way": the caller then judges in
+its own process. INVARIANT: nothing has been written down when that is said.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+
+from ..errors import JailError
+from ..execution.host import forget
+from ..execution.parsers import WorkerParser
+from ..model.jailspec import JailLevel
+from ..model.verdict import Decision
+from ..pipeline import cost_micros
+from ..wiring import Guard
+from . import protocol
+from .protocol import Hangup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+    from collections.abc import Callable, Mapping
+    from typing import NoReturn
+
+    from ..engine.judgement import Outcome
+    from ..model.intent import Intent
+    from ..model.jailspec import JailSpec, RunResult
+    from ..model.ports import GrantStore, Jail, Ledger, Parser
+    from ..shell.syntax import Script
+
+    Program = Callable[[list[str], type[Guard]], int]
+
+LINGER_S = 2.0  # how long a worker waits for the end of a run before it leaves that to another one
+_PARSING_BYTES = 512 << 20
+
+
+class LongWay(BaseException):
+    """The caller has to do this in its own process. No ordinary exception, so that no handler on the way takes it for a failure."""
+
+
+class Call:
+    """What a launcher asked for."""
+
+    def __init__(self, connection: socket, body: bytes, pid: int) -> None:
+        """Raises Hangup for a body that is no request."""
+        self.connection = connection
+        self.pid = pid
+        self.arguments: list[str] = []
+        self.environ: dict[bytes, bytes] = {}
+        fields: dict[int, bytes] = {}
+        for tag, data in protocol.records(body):
+            if tag == protocol.ARGUMENT:
+                self.arguments.append(os.fsdecode(data))
+            elif tag == protocol.VARIABLE:
+                name, _, value = data.partition(b"=")
+                self.environ.setdefault(name, value)
+            else:
+                fields[tag] = data
+        self.fields = fields
+        self.program = fields.get(protocol.PROGRAM, b"").decode("ascii", "replace")
+        terminals = fields.get(protocol.TERMINALS, b"")
+        self.stdout, self.stderr = Said(terminal=b"1" in terminals), Said(terminal=b"2" in terminals)
+
+    def said(self) -> bytes:
+        """What was said since the last time, as records."""
+        return protocol.record(protocol.TO_STDOUT, self.stdout.take()) + protocol.record(protocol.TO_STDERR, self.stderr.take())
+
+
+class Said:
+    """A stream of the caller's: text meant for it is kept and sent along with the answer."""
+
+    encoding = "utf-8"  # as the launchers' own streams (-X utf8)
+
+    def __init__(self, *, terminal: bool) -> None:
+        self._terminal = terminal
+        self._text: list[str] = []
+
+    def isatty(self) -> bool:
+        """Whether the caller's stream is a terminal."""
+        return self._terminal
+
+    def write(self, text: str) -> int:
+        """Keep it."""
+        self._text.append(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Nothing waits here."""
+
+    def take(self) -> bytes:
+        """All that was kept, once."""
+        text = "".join(self._text)
+        self._text.clear()
+        return text.encode("utf-8", "surrogateescape")
+
+
+def answer(connection: socket, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
+    """Serve one call to its end. questions: about the engine itself. Raises Hangup when the caller is gone or is nobody to be answered."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)  # INVARIANT: a worker that hangs is ended by the kernel before its caller gives up
+    pid, uid = protocol.peer(connection)
+    if uid != os.getuid() or not protocol.stands_beside(pid):
+        raise Hangup("a caller from elsewhere")
+    protocol.send(connection, protocol.message(protocol.record(protocol.HELLO)))
+    call = Call(connection, protocol.receive(connection), pid)
+    if protocol.END in call.fields:
+        _record_end(call)
+    elif asked := call.fields.keys() & questions.keys():
+        said = [protocol.record(protocol.TO_STDOUT, questions[tag]().encode()) for tag in asked]
+        protocol.send(connection, protocol.message(*said))
+    elif call.program not in programs:
+        raise Hangup(f"no program `{call.program}`")
+    else:
+        _perform(call, programs[call.program])
+
+
+def _perform(call: Call, program: Program) -> None:
+    try:
+        _take_on(call)
+        status = program(call.arguments, _guard_for(call))
+    except LongWay as why:
+        protocol.send(call.connection, protocol.message(protocol.record(protocol.LONG_WAY, str(why).encode())))
+        return
+    protocol.send(call.connection, protocol.message(call.said() + protocol.record(protocol.STATUS, b"%d" % status)))
+
+
+def _take_on(call: Call) -> None:
+    """Folder, environment and streams of the caller: from here on this process sees what the caller sees."""
+    import sys
+
+    try:
+        os.chdir(call.fields[protocol.FOLDER])
+        os.umask(int(call.fields[protocol.UMASK], 8))
+    except (OSError, ValueError, KeyError) as error:
+        raise LongWay("the folder cannot be entered") from error
+    os.environb.clear()
+    for name, value in call.environ.items():
+        if name:
+            os.environb[name] = value
+    sys.stdout, sys.stderr = call.stdout, call.stderr  # type: ignore[assignment]  # as much of a stream as front doors use
+
+
+def _guard_for(call: Call) -> type[Guard]:
+    class ForThisCall(EngineGuard):
+        pass
+
+    ForThisCall.call = call
+    ForThisCall.caller = call.pid
+    return ForThisCall
+
+
+class EngineGuard(Guard):
+    """A guard that judges here and has the caller run what it planned."""
+
+    call: Call
+
+    def run(self, intent: Intent) -> Outcome:
+        """Decide; what is allowed runs in the caller's process. Raises LongWay before anything is written down."""
+        if self._jail_level() != JailLevel.FULL:
+            raise LongWay("the jail's level")
+        if self.profile.limits.output_bytes:
+            raise LongWay("an output limit")
+        judgement = self.pipeline.judge(intent)
+        if judgement.verdict.decision is Decision.ASK:
+            raise LongWay("a grant may exist")
+        if cost_micros(judgement.effects):
+            raise LongWay("it costs money")
+        try:
+            return self.pipeline.act_on(judgement)
+        except JailError:
+            forget(self._level_file())  # the machine may have changed since the last look
+            raise
+
+    def _parser(self) -> Parser:
+        return EngineParser()
+
+    def _ledger(self) -> Ledger:
+        raise LongWay("it needs the books")
+
+    def _grants(self) -> GrantStore:
+        raise LongWay("it needs a grant")
+
+    def _jail(self) -> Jail:
+        return CallersJail(self.call)
+
+
+class EngineParser(WorkerParser):
+    """bashlex in this very process, which ends with the call and may be killed: then the caller judges, with a worker of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._asked = 1  # bashlex is loaded: no reason to let mvdan/sh have the first text
+
+    def start(self) -> None:
+        """Nothing to start."""
+
+    def _by_bashlex(self, text: str, wait_ms: int = 0) -> Script | None:
+        import resource
+
+        from ..shell.bashlex_adapter import parse
+        from ..shell.lexer import Untrusted
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        most = _PARSING_BYTES if hard == resource.RLIM_INFINITY else min(_PARSING_BYTES, hard)
+        left, _ = signal.setitimer(signal.ITIMER_REAL, self.deadline_ms / 1000)
+        try:
+            resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+            return parse(text)
+        except (Untrusted, RecursionError):
+            return None
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+            signal.setitimer(signal.ITIMER_REAL, left)
+
+
+class CallersJail:
+    """The Jail port: sends the plan to the caller, which is the command's parent, and hears how it ended."""
+
+    def __init__(self, call: Call) -> None:
+        self._call = call
+
+    def level(self) -> str:
+        """What was judged for; the caller makes this level or none."""
+        return JailLevel.FULL
+
+    def run(self, spec: JailSpec) -> RunResult:
+        """Raises JailError when a step failed; then nothing ran. Does not return when the run outlives this process."""
+        from ..execution.jail import order
+
+        plan = order.encode(spec)
+        connection = self._call.connection
+        protocol.send(connection, protocol.message(self._call.said() + protocol.record(protocol.PLAN, plan)))
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        poll = select.poll()
+        poll.register(connection.fileno(), select.POLLIN)
+        if not poll.poll(LINGER_S * 1000):
+            _leave()
+        signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
+        try:
+            end = protocol.first(protocol.receive(connection))[protocol.END]
+        except (Hangup, KeyError):
+            _leave()  # the launcher was killed, and the command with it: a run without an end is a normal state
+        return order.result(end)
+
+
+def _leave() -> NoReturn:
+    os._exit(0)
+
+
+def _record_end(call: Call) -> None:
+    """A run that outlived the worker which judged it, or whose worker was killed."""
+    from .ends import record_end
+
+    _take_on(call)
+    run = call.fields.get(protocol.RUN, b"").decode("ascii", "replace")
+    note = record_end(run, call.fields[protocol.END], again=protocol.AGAIN in call.fields)
+    protocol.send(call.connection, protocol.message(protocol.record(protocol.TO_STDERR, note.encode()) + protocol.record(protocol.STATUS, b"0")))
