@@ -92,7 +92,9 @@ class Engine:
         self._name = protocol.socket_name(PACKAGE)
         draft = f"{self._name}.{os.getpid()}"
         self._listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC)
-        self._listener.bind(f"/proc/self/fd/{self._folder}/{draft}")
+        os.fchdir(self._folder)  # a path may be too long for a socket's name
+        self._listener.bind(draft)
+        os.chdir("/")
         self._listener.listen(BACKLOG)
         os.rename(draft, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._identity = self._found()
