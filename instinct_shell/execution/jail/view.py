@@ -77,7 +77,9 @@ def _sockets(spec: JailSpec) -> list[str]:
             start = line.find(b" /")
             if start > 0:
                 found.append(os.fsdecode(line[start + 1 :].rstrip(b"\n")))
-    return [path for path in dict.fromkeys(found) if posixpath.normpath(path) == path and not is_within(path, spec.workspace)]
+    # A name below /proc is how its owner called it, through a descriptor of its own: it leads nowhere from here.
+    plain = [path for path in dict.fromkeys(found) if posixpath.normpath(path) == path and not is_within(path, "/proc")]
+    return [path for path in plain if not is_within(path, spec.workspace)]
 
 
 def build(plan: Plan, spec: JailSpec, uid: int, terminal: str) -> None:
