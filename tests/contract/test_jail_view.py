@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 
@@ -146,6 +147,27 @@ def test_private_tmp(full: Caller) -> None:
         run = full.shell(full.folder(), f"test -e {outside.name} || echo hidden; mktemp -p /tmp | xargs ls", spec={"private_tmp": True})
     assert run.out.startswith(b"hidden\n/tmp/tmp.")
     assert not Path(run.out.split()[1].decode()).exists()
+
+
+def test_sockets_under_odd_names_do_not_stop_a_run(full: Caller) -> None:
+    """Bound through a descriptor, through a link, or removed since: each is masked where it really is, or is none."""
+    top = full.folder()
+    (top / "real").mkdir()
+    (top / "link").symlink_to("real")
+    folder = os.open(top / "real", os.O_RDONLY | os.O_DIRECTORY)
+    with socket.socket(socket.AF_UNIX) as odd, socket.socket(socket.AF_UNIX) as linked, socket.socket(socket.AF_UNIX) as gone:
+        odd.bind(f"/proc/self/fd/{folder}/odd")
+        linked.bind(str(top / "link/linked"))
+        gone.bind(str(top / "gone"))
+        (top / "gone").unlink()
+        linked.listen()
+        full.own(top / "real/linked")
+        workspace = full.folder()
+        code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(top / 'link/linked')!r})"
+        run = full.run({**spec_like(workspace), "argv": [full.python, "-I", "-S", "-c", code]})
+    os.close(folder)
+    assert run.result.get("started"), run
+    assert b"PermissionError" in run.err or b"ConnectionRefused" in run.err, run
 
 
 def test_processes_outside_are_not_seen(full: Caller) -> None:

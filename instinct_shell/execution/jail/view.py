@@ -66,20 +66,29 @@ def _held(path: str, kind: LayerKind) -> list[Layer]:
 
 def _sockets(spec: JailSpec) -> list[str]:
     """Pathname sockets of host programs outside the workspace, and the folders in /tmp where such sockets appear later."""
-    found = []
+    found = set()
     if not spec.private_tmp:
         try:
-            found = [f"{_TMP}/{name}" for name in os.listdir(_TMP) if name.startswith(_SOCKET_FOLDERS)]
+            found = {f"{_TMP}/{name}" for name in os.listdir(_TMP) if name.startswith(_SOCKET_FOLDERS)}
         except OSError:
-            found = []
+            found = set()
     with open("/proc/self/net/unix", "rb") as table:
         for line in table:
             start = line.find(b" /")
-            if start > 0:
-                found.append(os.fsdecode(line[start + 1 :].rstrip(b"\n")))
-    # A name below /proc is how its owner called it, through a descriptor of its own: it leads nowhere from here.
-    plain = [path for path in dict.fromkeys(found) if posixpath.normpath(path) == path and not is_within(path, "/proc")]
-    return [path for path in plain if not is_within(path, spec.workspace)]
+            if start > 0 and (real := _socket_at(os.fsdecode(line[start + 1 :].rstrip(b"\n")))):
+                found.add(real)
+    return sorted(path for path in found if not is_within(path, spec.workspace))
+
+
+def _socket_at(name: str) -> str:
+    """The real path of a socket bound under this name; empty when it is gone or was named through its owner's own /proc."""
+    if name.startswith("/proc/"):
+        return ""
+    real = os.path.realpath(name)
+    try:
+        return real if stat.S_ISSOCK(os.lstat(real).st_mode) else ""
+    except OSError:
+        return ""
 
 
 def build(plan: Plan, spec: JailSpec, uid: int, terminal: str) -> None:
