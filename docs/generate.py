@@ -116,7 +116,8 @@ gives no namespaces, and dynamic changes are denied there, since the kernel coul
 {acts}
 ## What a level needs, and what it costs
 - Full: Linux 5.12 with user namespaces, Landlock ABI 2 (5.19). Below ABI 6 abstract sockets cannot be told apart, so unix sockets are closed unless the
-  command has no network; below ABI 9 a pathname socket made after the start of the command, outside /run and the known folders of /tmp, can be reached.
+  command has no network; below ABI 9 a pathname socket made after the start of the command, or
+  bound by a relative name, outside /run and the known folders of /tmp, can be reached.
 - Partial: Landlock ABI 1. Below ABI 6 a command can signal other processes of the same user. Unix sockets are closed below ABI 9. No new terminals
   (`script`), no /dev/shm (python's multiprocessing locks), no private /tmp: they would be shared with every program of the user.
 - Both: no tracing (strace, gdb), no set-id bits, no new namespaces (rootless containers, a browser's own sandbox). The uid inside is the uid outside, other
