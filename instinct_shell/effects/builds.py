@@ -8,7 +8,8 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
-from .roles import file_effects, path_effects
+from .packages import project_script
+from .roles import file_effects
 from .verbs import shown, split
 
 TYPE_CHECKING = False
@@ -16,13 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+def folder_of(call: Call, folder: Field | None) -> Field | None:
+    """The directory that an option names, absolute; None without the option."""
+    base = call.invocation.cwd.text
+    if folder is not None and folder.text is not None and (base is not None or folder.text.startswith("/")):
+        return literal(posixpath.join(base or "/", folder.text))
+    return folder
+
+
 def make(call: Call, scene: Scene) -> Iterator[Effect]:
     """make [-C DIR] [-f FILE] [VAR=VALUE] [TARGET...]; -n, -q and --version run nothing (but `$(shell ..)` and `+` lines of the file do)."""
     words = split(call.argv, "-C --directory -f --file --makefile -I --include-dir -o --old-file -W --what-if --eval -E -j= --jobs= -l= -O= --output-sync=")
-    folder = words.value("-C", "--directory")
-    cwd = call.invocation.cwd
-    if folder is not None and folder.text is not None and (cwd.text is not None or folder.text.startswith("/")):
-        cwd = literal(posixpath.join(cwd.text or "/", folder.text))
+    cwd = folder_of(call, words.value("-C", "--directory")) or call.invocation.cwd
     for field in words.all("--eval", "-E"):
         text = shown(field)
         from .scripts import opaque
@@ -47,12 +53,7 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
             if not text:
                 yield opaque(call, "stdin", "the makefile comes from elsewhere", language="make")
         else:
-            for effect in path_effects(call, EffectKind.CODE_SCRIPT, field, cwd, scene, language="make", entry=" ".join(targets)[:60], dry=dry):
-                yield effect
-                written = scene.files.get(effect.target.text)
-                for line in (written or "").splitlines():
-                    if line.startswith("\t") and not dry:
-                        yield from scene.nested_shell(line.strip().lstrip("@-+"), call, via="make")
+            yield from project_script(call, scene, shown(field), "make", " ".join(targets), cwd, dry=dry)
 
 
 class Runner(Value):
@@ -95,7 +96,8 @@ def runner(call: Call, scene: Scene) -> Iterator[Effect]:
         prefix = words.value("--prefix")
         yield from file_effects(call, scene, EffectKind.FILE_CREATE, prefix or literal("/usr/local"), recursive="1")
     file = next((shown(field) for option, field in words.values if option in ("-f", "--file", "--justfile", "--taskfile", "-t", "--gulpfile", "-s", "-W") and shown(field)), row.file)
-    yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, literal(file), language=call.name, entry=" ".join(shown(word) for word in words.words)[:60])
+    folder = words.value("-C", "-d", "--working-directory", "--dir", "--cwd")
+    yield from project_script(call, scene, file, call.name, " ".join(shown(word) for word in words.words if "=" not in shown(word))[:120], folder_of(call, folder))
 
 
 def _cmake_tool(call: Call, scene: Scene) -> Iterator[Effect]:

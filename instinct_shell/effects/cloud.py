@@ -11,7 +11,7 @@ from ..shell.invocation import Field, Known, literal
 from . import spend
 from .call import Call, Program, Scene
 from .infra import dry_run, file_words, first_verb, infra, skipped, verb_class
-from .remote import nested_remote
+from .remote import landing, nested_remote
 from .roles import file_effects
 from .secrets import is_secret_name, reveals
 from .verbs import Split, shown, split, thing
@@ -123,7 +123,7 @@ def _object_storage(
         elif all(_text(source).startswith(scheme) for source in sources):
             yield infra(call, EffectKind.INFRA_APPLY, tool, verb, destination, context=context)
     elif _text(destination) != "-":
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination, recursive=recursive)
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, landing(destination, sources[0]), recursive=recursive)
         if deletes:
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, destination, recursive="1", sweep="1")
 

@@ -12,7 +12,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene, fold, inside
 from .infra import infra
-from .remote import REMOTE_CWD, remote_place
+from .remote import REMOTE_CWD, landing, remote_place
 from .roles import file_effects
 from .verbs import Split, shown, split, thing, with_attributes
 
@@ -126,7 +126,7 @@ def _copy(call: Call, scene: Scene, operands: tuple[Field, ...]) -> Iterator[Eff
         if shown(source) != "-":
             yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1", recursive="1")
     elif shown(destination) != "-":
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination)
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, landing(destination, source))
 
 
 def _build(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:

@@ -14,7 +14,8 @@ from .hosts import host_of, is_local
 from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
-from .verbs import shown, thing, variables_of
+from .scripts import GIVEN
+from .verbs import shown, thing, variables_of, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def script(call: Call, scene: Scene, field: Field, server: Server, dialect: str)
     for effect in file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="sql", dialect=dialect, **server.attributes()):
         text = scene.files.get(effect.target.text)
         if text is not None:
-            yield effect.replace(attributes=tuple(sorted((*effect.attributes, ("readable", "1"), ("written", "1")))))
+            yield with_attributes(effect, readable="1", written="" if scene.sources.get(effect.target.text) == GIVEN else "1")
             yield from statement_effects(call, scene, text, server, dialect)
         else:
             yield effect

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:
     """A file of code runs with these arguments."""
-    if field.known is Known.DYNAMIC and field.prefix in ("", "/dev/fd/") and any(origin.producers for origin in field.origins):
+    if field.known is Known.DYNAMIC and any(origin.kind == "process" for origin in field.origins):
         text = scripts.printed(field, scene)
         if text is not None:
             yield from read_code(text, call, scene, language, argv)
@@ -40,14 +40,15 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
             continue
         if target.kind is TargetKind.PATH and not target.dynamic and path in scene.files:
             text = scene.files[path]
-            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path), language=language, written="1", readable="1" if text is not None else "")
+            written = "" if scene.sources.get(path) == scripts.GIVEN else "1"
+            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path), language=language, written=written, readable="1" if text is not None else "")
             if text is None:
                 yield scripts.opaque(call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", language=language, target=target)
             else:
                 yield from read_code(text, call, scene, language, (field, *argv), path)
             continue
-        dynamic = "interpreter" if target.dynamic else ""
-        yield call.effect(EffectKind.CODE_SCRIPT, target, certainty=weakest(call.certainty, sure), language=language, dynamic=dynamic)
+        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": scripts.brought(path, scene)}
+        yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language=language)
 
 
 def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:

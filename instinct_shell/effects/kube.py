@@ -6,7 +6,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field
 from .call import Call, Program, Scene
 from .infra import dry_run, infra, verb_class
-from .remote import REMOTE_CWD, remote_place
+from .remote import REMOTE_CWD, landing, remote_place
 from .roles import file_effects
 from .secrets import reveals
 from .verbs import Split, shown, split, thing, with_attributes
@@ -131,7 +131,7 @@ def _copy(call: Call, scene: Scene, operands: tuple[Field, ...], context: str) -
         yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, place[0]), upload="file", via="kubectl", context=context)
     else:
         yield infra(call, EffectKind.INFRA_READ, "kubectl", "cp", source, context=context)
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination)
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, landing(destination, source))
 
 
 def _config(call: Call, scene: Scene, words: Split, context: str) -> Iterator[Effect]:

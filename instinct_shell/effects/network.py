@@ -30,7 +30,7 @@ _CONTROL_SOCKETS = ("docker.sock", "podman.sock", "containerd.sock", "crio.sock"
 class Request:
     """One HTTP request as the command line spells it; `effects` says what it does."""
 
-    __slots__ = ("body", "dynamic", "headers", "method", "sends", "urls")
+    __slots__ = ("body", "dynamic", "headers", "in_query", "method", "sends", "urls")
 
     def __init__(self) -> None:
         self.urls: list[Field] = []
@@ -39,6 +39,7 @@ class Request:
         self.sends: list[str] = []  # what is sent: "text" | "file" | "stdin"
         self.headers: list[Field] = []
         self.dynamic = False
+        self.in_query = False  # data goes into the URL of a GET
 
     def effects(self, call: Call, scene: Scene) -> Iterator[Effect]:
         """Connections, uploads, destroys and spending of the request, once per URL."""
@@ -48,7 +49,7 @@ class Request:
                 self.method = match[1]
         method = (self.method or ("POST" if self.sends else "GET")).upper()
         body = "\n".join(self.body)
-        many = "loop" in call.invocation.context or any(url.known is Known.SET or url.many for url in self.urls)
+        many = "loop" in call.invocation.context or any(not url.glob and (url.known is Known.SET or url.many) for url in self.urls)
         for url in self.urls:
             yield from self._one(call, scene, url, method, body, many)
 
@@ -63,7 +64,8 @@ class Request:
             tool = "graphql" if method != "DELETE" and _DESTROYS.search(body) else "http"
             yield call.effect(EffectKind.INFRA_DESTROY, target, tool=tool, verb=method, many=repeated, **address)
             return
-        if self.sends and method not in ("GET", "HEAD"):
+        leaves = "file" in self.sends or "stdin" in self.sends if self.in_query else bool(self.sends) and method not in ("GET", "HEAD")
+        if leaves:
             how = next((kind for kind in ("file", "stdin", "text") if kind in self.sends), "text")
             yield call.effect(EffectKind.NET_UPLOAD, target, method=method, upload=how, many=repeated, **address)
         else:
@@ -131,10 +133,7 @@ def curl(call: Call, scene: Scene) -> Iterator[Effect]:
     for option, field in call.values:
         yield from _curl_option(option, field, request, call, scene)
     if get and method is None:
-        request.method = "GET"
-        sent = request.sends
-        if "file" in sent or "stdin" in sent:  # data in the query of a GET leaves the machine all the same
-            request.method = "GET "
+        request.method, request.in_query = "GET", True
     yield from _curl_outputs(call, scene, request)
     yield from request.effects(call, scene)
 

