@@ -205,6 +205,8 @@ class _Adapter:
                 word = self.word(part)
                 if not words and word.raw in _DECLARING:
                     declaring = True
+                elif not words and word.raw == "let":
+                    raise Untrusted  # its words are arithmetic
                 words.append(word)
             else:
                 raise Untrusted

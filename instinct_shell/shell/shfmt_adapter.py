@@ -1,7 +1,7 @@
 """mvdan/sh's JSON tree (`shfmt --to-json`) to ours. Its offsets count bytes; ours count code points.
 
 Node names are those of mvdan.cc/sh/v3/syntax. An unknown node becomes `Opaque`, never silence. The text of literals is taken from its
-`Value`, which has line continuations removed; where that lost bytes (text that is not UTF-8) the source itself is read.
+`Value`, which has line continuations and the escapes of backquotes removed.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class _Adapter(WordAdapter):
             text = "; ".join(self.source(loop[key]) if loop.get(key) else "" for key in ("Init", "Cond", "Post"))
             return ArithFor(span, tuple(header), self.script(node.get("Do")), text, redirects)
         items = loop.get("Items")
-        listed = tuple(self.word(w) for w in items) if items or _has_position(loop.get("InPos")) else None
+        listed = tuple(self.word(w) for w in items or ()) if items or _has_position(loop.get("InPos")) else None
         return For(span, loop["Name"]["Value"], listed, self.script(node.get("Do")), bool(node.get("Select")), redirects)
 
     def _caseclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:

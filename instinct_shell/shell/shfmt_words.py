@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-RETURN = "\ue00d"  # stands for a carriage return while mvdan/sh reads the text
+# characters that mvdan/sh skips (carriage return) or rejects (bytes that are not UTF-8), and what stands for them while it reads the text
+_STAND_INS = {0x0D: 0xE00D, **{code: 0xE000 + code - 0xDC00 for code in range(0xDC80, 0xDD00)}}
+_BACK = {stand_in: code for code, stand_in in _STAND_INS.items()}
 _REPLACE = {"#": "/#", "%": "/%"}
 
 
 def prepared(text: str) -> str:
-    """The text to give to mvdan/sh, which skips carriage returns where bash takes them as part of a word."""
-    return text.replace("\r", RETURN)
+    """The text to give to mvdan/sh, in which everything that it would not read as bash does is an ordinary character."""
+    return text if text.isascii() and "\r" not in text else text.translate(_STAND_INS)
 
 
 class WordAdapter:
@@ -28,16 +30,19 @@ class WordAdapter:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.returns = "\r" in text
+        given = prepared(text)
+        self.stand_ins = given != text
         self.words = 0
         self.depth = 0
         self.backquotes = 0
         self.doubts: list[Opaque] = []  # places where bash reads the text otherwise than the parser did
+        if self.stand_ins and not _BACK.keys().isdisjoint(map(ord, text)):
+            self.doubt("private-use characters together with carriage returns or bytes that are not UTF-8")
         self.points: list[int] | None = None
-        if self.returns or not text.isascii():
+        if not given.isascii():
             points = []
-            for number, char in enumerate(prepared(text)):
-                points += [number] * len(char.encode("utf-8", "surrogateescape"))
+            for number, char in enumerate(given):
+                points += [number] * len(char.encode())
             points.append(len(text))
             self.points = points
 
@@ -53,17 +58,11 @@ class WordAdapter:
         return Span(self.at(node.get("Pos")), self.at(node.get("End")))
 
     def source(self, node: Json) -> str:
-        return self.slice(self.at(node.get("Pos")), self.at(node.get("End")))
-
-    def slice(self, start: int, end: int) -> str:
-        return self.text[start:end]
+        return self.text[self.at(node.get("Pos")) : self.at(node.get("End"))]
 
     def value(self, node: Json) -> str:
         found: str = node.get("Value", "")
-        if "\ufffd" in found:
-            start, end = self.at(node.get("ValuePos") or node.get("Pos")), self.at(node.get("ValueEnd") or node.get("End"))
-            return self.slice(start, end).replace("\\\n", "")
-        return found.replace(RETURN, "\r") if self.returns else found
+        return found.translate(_BACK) if self.stand_ins else found
 
     def doubt(self, reason: str) -> None:
         """Makes the whole text opaque, beside what was read of it."""
@@ -104,8 +103,6 @@ class WordAdapter:
             return [Literal(span, words.unescape_double(text, '"}'), True)] if quoted else words.unescape_unquoted(text, span)
         if kind == "SglQuoted":
             text = self.value(node)
-            if "\ufffd" in node.get("Value", ""):
-                text = self.slice(self.at(node["Left"]) + (2 if node.get("Dollar") else 1), self.at(node["Right"]))
             return [Literal(span, words.decode_ansi(text) if node.get("Dollar") else text, True)]
         if kind == "DblQuoted":
             inner: list[Part] = []

@@ -118,9 +118,22 @@ def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False) 
             break
     else:
         return tuple(parts)
+    parts = _merged(parts)
     if braces and not assignment:
         parts = split_braces(parts)
     return split_globs(split_tildes(parts, assignment))
+
+
+def _merged(parts: list[Part]) -> list[Part]:
+    """Neighbouring unquoted text as one part: a bracket or brace may reach across the pieces a parser made."""
+    out: list[Part] = []
+    for part in parts:
+        last = out[-1] if out else None
+        if type(part) is Literal and not part.quoted and type(last) is Literal and not last.quoted:
+            out[-1] = Literal(Span(last.span.start, part.span.end), last.text + part.text, False)
+        else:
+            out.append(part)
+    return out
 
 
 # ---------------------------------------------------------------- braces

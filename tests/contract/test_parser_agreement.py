@@ -12,12 +12,12 @@ from conftest import CORPORA
 from instinct_shell.errors import InstinctError
 from instinct_shell.execution.parsers import WorkerParser
 from instinct_shell.model.effect import Span
-from instinct_shell.model.value import Value
 from instinct_shell.shell import compare, trust
 from instinct_shell.shell.bashlex_adapter import parse as by_bashlex
 from instinct_shell.shell.evaluate import evaluate
-from instinct_shell.shell.invocation import Surroundings
+from instinct_shell.shell.invocation import Field, Surroundings
 from instinct_shell.shell.lexer import Untrusted
+from instinct_shell.shell.syntax import Parsed, Script
 
 MATRIX = Path(__file__).resolve().parent.parent / "cases" / "shell_matrix.txt"
 # bash accepts these at `-n` and fails on each when it runs them
@@ -33,12 +33,21 @@ def corpora(step: int) -> Iterator[tuple[str, bool]]:
             yield row["src"], row["bash_n"]
 
 
-def shape(value: object) -> object:
-    """A tree without spans and source text: what decides what runs."""
-    if isinstance(value, Value):
-        kept = [shape(getattr(value, f)) for f in value._fields if f not in ("span", "raw")]
-        return (type(value).__name__, *kept) if not isinstance(value, Span) else None
-    return tuple(map(shape, value)) if isinstance(value, tuple) else value
+def meaning(script: Script) -> list[object]:
+    """What would run: words, assignments and redirections after expansion, without spans."""
+    found = evaluate(script, Surroundings("/w", "/home/dev", user="dev"), _no_parse).invocations
+    return [
+        ([_bare(w) for w in one.words], [(n, _bare(v)) for n, v in one.assignments], [(s.op, s.fd, _bare(s.target)) for s in one.streams], one.certain)
+        for one in found
+    ]
+
+
+def _bare(field: Field) -> tuple[object, ...]:
+    return (field.known, field.values, field.prefix, field.suffix, field.glob, field.many)
+
+
+def _no_parse(text: str) -> Parsed:
+    return Parsed(Script(Span(0, 0), ()), "none")
 
 
 def compared(texts: Iterator[str]) -> tuple[int, list[str]]:
@@ -56,7 +65,7 @@ def compared(texts: Iterator[str]) -> tuple[int, list[str]]:
         if second.syntax_error:
             continue
         count += 1
-        if shape(first) != shape(second.script):
+        if meaning(first) != meaning(second.script):
             different.append(text)
     return count, different
 

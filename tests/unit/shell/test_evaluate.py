@@ -60,7 +60,7 @@ SCOPES = [
     ("x=1; { x=2; }; rm $x", ["rm 2"]),
     ("x=1; x=2 & rm $x", ["rm 1"]),
     ("if [ -f q ]; then x=1; else x=2; fi; rm $x", ["[ -f q ]", "rm 1|2"]),
-    ("[ -f q ] && x=1; rm a$x", ["[ -f q ]", "rm a|a1"]),
+    ("[ -f q ] && x=1; rm a$x", ["[ -f q ]", "rm a1|a"]),
     ("case $1 in a) x=1;; *) x=2;; esac; rm $x", ["rm 2"]),
     ("case $RANDOM in 1) x=1;; *) x=2;; esac; rm $x", ["rm 1|2"]),
     ("for d in a b; do rm $d; done", ["rm a", "rm b"]),
