@@ -74,9 +74,9 @@ def _secrets(ground: Ground) -> list[str]:
             if os.path.lexists(pattern):
                 found.append(pattern)
             continue
-        folder = os.path.dirname(pattern.partition("*")[0])
+        folder, start = os.path.split(pattern.partition("*")[0])
         try:
-            names = sorted(os.listdir(folder))
+            names = sorted(name for name in os.listdir(folder) if name.startswith(start))  # a full match costs much more
         except OSError:
             continue
         found += [path for path in (os.path.join(folder, name) for name in names) if ground.secret(path)]

@@ -26,11 +26,14 @@ if TYPE_CHECKING:
 
     from .worker import Program
 
-SPARES = 3
+POOL = max(2, min(6, (os.cpu_count() or 1) + 1))
+CALLS = 500  # that one worker answers before a fresh one takes its place
 IDLE_S = 30 * 60.0
 BACKLOG = 128
 _LOOK_S = 10.0  # seconds between looks at what an idle engine would otherwise not notice
-_BUSY, _STALE, _STOP = b"BSK"
+_STARTS_A_SECOND = 4.0  # of workers that end at once: something is wrong then, and forking faster does not mend it
+_CALLED, _STALE, _STOP = b"CSK"
+
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
 
@@ -56,24 +59,23 @@ def make_folder() -> bytes:
 class Engine:
     """One engine from its start to its end. programs: what callers may ask for. warm: called once, before the first worker is made."""
 
-    def __init__(self, programs: Mapping[str, Program], warm: Callable[[str], None], *, idle_s: float = IDLE_S, spares: int = SPARES) -> None:
+    def __init__(self, programs: Mapping[str, Program], warm: Callable[[str], None], *, idle_s: float = IDLE_S, pool: int = POOL) -> None:
         if inside.inside():
             raise UsageError("an engine inside a jail would judge for itself", hint="start it from your own terminal")
         self._programs = programs
         self._warm = warm
         self._idle_s = idle_s
-        self._spares = spares
-        self._idle: set[int] = set()  # workers that wait for a call
-        self._busy: set[int] = set()
+        self._pool = pool
+        self._workers: dict[int, float] = {}  # pid -> when it was made
         self._started = time.monotonic()
-        self._served = 0
+        self._not_before = 0.0
         self._ending = False
 
     def run(self) -> int:
         """Serve until it is time to end; returns the exit status."""
         os.umask(0o077)
         os.chdir("/")
-        path = make_folder()
+        path = self._path = make_folder()
         lock = _only_starter(path)
         if lock is None:
             return 0  # another one is starting right now
@@ -120,20 +122,29 @@ class Engine:
             poll.register(fd, select.POLLIN)
         last = time.monotonic()
         while not self._ending:
-            while len(self._idle) < self._spares:
+            while len(self._workers) < self._pool and time.monotonic() >= self._not_before:
                 self._fork()
-            events = poll.poll(min(self._idle_s, _LOOK_S) * 1000)
+            quiet = not poll.poll(min(self._idle_s, _LOOK_S) * 1000)
             _drain(wake)
             self._reap()
             if self._hear():
                 last = time.monotonic()
-            if time.monotonic() - last > self._idle_s or self._found() != self._identity or (not events and self._code.changed()):
+            if time.monotonic() - last > self._idle_s or self._found() != self._identity or (quiet and self._code.changed()):
                 break
-        for pid in self._idle:
-            os.kill(pid, signal.SIGKILL)
+        self._finish()
+
+    def _finish(self) -> None:
+        """No new calls; those in hand are ended first."""
         if self._found() == self._identity:
             os.unlink(self._name, dir_fd=self._folder)
-        # Workers that are busy stay until their call ends: what they judged is being run.
+        self._listener.close()
+        until = time.monotonic() + protocol.JUDGING_S + worker.LINGER_S
+        for pid in self._workers:
+            os.kill(pid, signal.SIGTERM)
+        while self._workers and time.monotonic() < until:
+            signal.sigtimedwait({signal.SIGCHLD}, 0.05)
+            self._reap()
+        # What is left is killed by the kernel, since its parent ends: die_with_parent.
 
     def _end(self, *_: object) -> None:
         self._ending = True
@@ -143,18 +154,11 @@ class Engine:
         called = False
         while True:
             try:
-                piece = os.read(self._told, 5 * 64)
+                piece = os.read(self._told, 512)
             except BlockingIOError:
                 return called
-            for at in range(0, len(piece), 5):
-                what, pid = piece[at], int.from_bytes(piece[at + 1 : at + 5], "little")
-                self._idle.discard(pid)
-                if what == _BUSY:
-                    called = True
-                    self._served += 1
-                    self._busy.add(pid)
-                else:
-                    self._ending = True
+            called = called or _CALLED in piece
+            self._ending = self._ending or _STALE in piece or _STOP in piece
 
     def _reap(self) -> None:
         while True:
@@ -164,8 +168,9 @@ class Engine:
                 return
             if not pid:
                 return
-            self._idle.discard(pid)
-            self._busy.discard(pid)
+            now = time.monotonic()
+            if now - self._workers.pop(pid, 0.0) < 1 / _STARTS_A_SECOND:
+                self._not_before = now + 1 / _STARTS_A_SECOND
 
     # ------------------------------------------------------------ a worker
 
@@ -174,10 +179,10 @@ class Engine:
         pid = os.fork()
         if pid == 0:
             self._work(master)
-        self._idle.add(pid)
+        self._workers[pid] = time.monotonic()
 
     def _work(self, master: int) -> NoReturn:
-        """In the forked child: wait for one call, answer it, end."""
+        """In the forked child: answer calls until told to end."""
         try:
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
@@ -185,30 +190,42 @@ class Engine:
             privileges.die_with_parent(signal.SIGKILL)
             if os.getppid() != master:
                 os._exit(0)
-            fd, _ = self._listener._accept()  # type: ignore[attr-defined]  # what socket.accept calls; that module costs 8 ms and 1 MB
-            connection = socket(fileno=fd)
-            os.set_inheritable(fd, False)
-            self._listener.close()  # or calls would wait here for an engine that has ended
-            stale = self._code.changed()
-            self._say(_STALE if stale else _BUSY)
-            if not stale:
-                privileges.die_with_parent(0)
-                worker.answer(connection, self._programs, {protocol.STOP: self._stop, protocol.ABOUT: self._about})
-        except Hangup:
-            pass  # the launcher sees it, and judges by itself
+            self._warm(os.fsdecode(self._path))  # a forked page is copied when it is first touched: better now than in somebody's call
+            gc.enable()
+            for _ in range(CALLS):
+                self._answer_one()
+                if self._ending:
+                    break
         finally:
             os._exit(0)
 
+    def _answer_one(self) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        fd, _ = self._listener._accept()  # type: ignore[attr-defined]  # what socket.accept calls; that module costs 8 ms and 1 MB
+        signal.signal(signal.SIGTERM, self._end)
+        os.set_inheritable(fd, False)
+        with_caller = socket(fileno=fd)
+        stale = self._code.changed()
+        self._say(_STALE if stale else _CALLED)
+        if stale:
+            os._exit(0)  # the caller judges by itself, and the next engine is the new code's
+        try:
+            worker.answer(with_caller, self._listener.fileno(), self._programs, {protocol.STOP: self._stop, protocol.ABOUT: self._about})
+        except Hangup:
+            pass  # the launcher sees it, and judges by itself
+        finally:
+            with_caller.close()
+            os.chdir("/")
+
     def _say(self, what: int) -> None:
-        os.write(self._tell, bytes((what,)) + os.getpid().to_bytes(4, "little"))
+        os.write(self._tell, bytes((what,)))
 
     def _stop(self) -> str:
         self._say(_STOP)
         return ""
 
     def _about(self) -> str:
-        minutes = int(time.monotonic() - self._started) // 60
-        return f"process {os.getppid()}, up {minutes} minutes, {self._served} calls, {len(self._busy)} in hand"
+        return f"process {os.getppid()}, up {int(time.monotonic() - self._started) // 60} minutes, {self._pool} workers"
 
 
 def _nothing(*_: object) -> None:

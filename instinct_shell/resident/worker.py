@@ -25,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable, Mapping
-    from typing import NoReturn
 
     from ..engine.judgement import Outcome
     from ..model.intent import Intent
@@ -43,11 +42,16 @@ class LongWay(BaseException):
     """The caller has to do this in its own process. No ordinary exception, so that no handler on the way takes it for a failure."""
 
 
+class Left(BaseException):
+    """A run that goes on without us: its launcher brings the end to whichever worker is free."""
+
+
 class Call:
     """What a launcher asked for."""
 
-    def __init__(self, connection: socket, body: bytes, pid: int) -> None:
+    def __init__(self, connection: socket, body: bytes, pid: int, listener: int) -> None:
         """Raises Hangup for a body that is no request."""
+        self.listener = listener
         self.connection = connection
         self.pid = pid
         self.arguments: list[str] = []
@@ -99,15 +103,23 @@ class Said:
         return text.encode("utf-8", "surrogateescape")
 
 
-def answer(connection: socket, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
-    """Serve one call to its end. questions: about the engine itself. Raises Hangup when the caller is gone or is nobody to be answered."""
+def answer(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
+    """Serve one call to its end. listener: where the next one would come in. questions: about the engine itself. Raises Hangup when the caller is gone or is nobody to be answered."""
+    # INVARIANT: a worker that hangs is ended by the kernel before its caller gives up.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)  # INVARIANT: a worker that hangs is ended by the kernel before its caller gives up
+    signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
+    try:
+        _serve(connection, listener, programs, questions)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _serve(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
     pid, uid = protocol.peer(connection)
     if uid != os.getuid() or not protocol.stands_beside(pid):
         raise Hangup("a caller from elsewhere")
     protocol.send(connection, protocol.message(protocol.record(protocol.HELLO)))
-    call = Call(connection, protocol.receive(connection), pid)
+    call = Call(connection, protocol.receive(connection), pid, listener)
     if protocol.END in call.fields:
         _record_end(call)
     elif asked := call.fields.keys() & questions.keys():
@@ -123,6 +135,8 @@ def _perform(call: Call, program: Program) -> None:
     try:
         _take_on(call)
         status = program(call.arguments, _guard_for(call))
+    except Left:
+        return
     except LongWay as why:
         protocol.send(call.connection, protocol.message(protocol.record(protocol.LONG_WAY, str(why).encode())))
         return
@@ -237,19 +251,16 @@ class CallersJail:
         protocol.send(connection, protocol.message(self._call.said() + protocol.record(protocol.PLAN, plan)))
         signal.setitimer(signal.ITIMER_REAL, 0)
         poll = select.poll()
-        poll.register(connection.fileno(), select.POLLIN)
-        if not poll.poll(LINGER_S * 1000):
-            _leave()
+        for fd in (connection.fileno(), self._call.listener):
+            poll.register(fd, select.POLLIN)
+        if connection.fileno() not in dict(poll.poll(LINGER_S * 1000)):
+            raise Left  # it takes longer, or somebody else waits to be judged
         signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
         try:
             end = protocol.first(protocol.receive(connection))[protocol.END]
         except (Hangup, KeyError):
-            _leave()  # the launcher was killed, and the command with it: a run without an end is a normal state
+            raise Left from None  # the launcher was killed, and the command with it: a run without an end is a normal state
         return order.result(end)
-
-
-def _leave() -> NoReturn:
-    os._exit(0)
 
 
 def _record_end(call: Call) -> None:
