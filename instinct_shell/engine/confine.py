@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from .judgement import Judgement
 
 SHELL = "/bin/bash"
-# Programs that read and print, whatever their arguments (those with a writing form are judged by their effects as well).
+# Programs that read and print, whatever their arguments (those with a writing form are judged by their effects as well). `sort` and `tac` are
+# not among them: they write temporary files.
 READERS = frozenset(
     "[ [[ : awk basename cat cmp comm cut date df diff dirname du echo egrep expr false fgrep file find fold grep head hexdump id join jq less "
-    "locale ls md5sum nl od paste printf ps pwd readlink realpath rev rg sed seq sha1sum sha256sum sort stat strings tac tail test tr tree true tty "
+    "locale ls md5sum nl od paste printf ps pwd readlink realpath rev rg sed seq sha1sum sha256sum stat strings tail test tr tree true tty "
     "type uname uniq wc which whoami xxd cd command export set shift read return exit local declare".split()
 )
 _READING = frozenset((EffectKind.FILE_READ, EffectKind.CODE_INLINE))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
 
 CALLERS_STDIN, CALLERS_STDERR = 200, 201
+NEWLINE = "\n"
 DRIVER = "eval"  # the builtin that carries each command; a function of this name would stand before it
 _F_SETPIPE_SZ, _FIONREAD, _PAGE = 1031, 0x541B, 4096
 
@@ -136,7 +137,7 @@ class SessionJail:
 
     def feed(self, text: str) -> None:
         """Hand over one complete command. `ready` must have said yes before."""
-        line = f"\\{DRIVER} {_quoted(text)} <&{CALLERS_STDIN} {CALLERS_STDIN}<&-\n"
+        line = f"\\{DRIVER} {_quoted(text.removesuffix(NEWLINE))} <&{CALLERS_STDIN} {CALLERS_STDIN}<&-\n"
         self._write(line.encode("utf-8", "surrogateescape"))
 
     def feed_nothing(self) -> None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 from ..errors import LimitError
 from ..model.value import Value
 from ..shell import syntax
+from ..shell.invocation import literal
 from .rewriting import quote_always
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from ..shell.invocation import Evaluation
+    from ..shell.invocation import Evaluation, Field
     from ..shell.syntax import Assignment, Node, Script
 
 DECLARING = frozenset(("export", "declare", "typeset", "readonly", "local"))
@@ -38,7 +39,7 @@ class Memory:
         parts = [*self._settings, *self._variables.values(), *self._functions.values()]
         return "".join(part + "\n" for part in parts)
 
-    def remember(self, text: str, script: Script, known: Mapping[str, str | None]) -> None:
+    def remember(self, text: str, script: Script, known: Mapping[str, Field | None]) -> None:
         """Take in a command that has run. known: values that its judgement worked out. Raises LimitError when the session has come to define
         more than can be judged."""
         for item in script.items:
@@ -46,7 +47,7 @@ class Memory:
         if len(self.prelude()) > MOST:
             raise LimitError("the session has defined more than can be judged with each command", hint="start a new shell")
 
-    def _take(self, text: str, node: Node, known: Mapping[str, str | None]) -> None:
+    def _take(self, text: str, node: Node, known: Mapping[str, Field | None]) -> None:
         source = text[node.span.start : node.span.end]
         if isinstance(node, syntax.Function):
             self._functions.pop(node.name, None)
@@ -63,26 +64,36 @@ class Memory:
         if isinstance(node, syntax.Command) and not node.redirects:
             name = _literal(node.words[0]) if node.words else ""
             if (not node.words and node.assignments) or name in DECLARING:
-                self._assign("export " if name == "export" else "", (*node.assignments, *node.assignments_in_words), _declared(node), known)
+                self._assign(text, "export " if name == "export" else "", (*node.assignments, *node.assignments_in_words), _declared(node), known)
                 return
             if name in SETTING:
                 self._settings.pop(source, None)
                 self._settings[source] = None
                 return
         for name in _changed(node):
-            self._variables.pop(name, None)
-            self._variables[name] = f"read -r {name}"
+            self._set(name, f"read -r {name}")
+        if isinstance(node, syntax.For) and node.words and (last := _literal(node.words[-1])):
+            self._set(node.name, f"{node.name}={quote_always(last)}")
 
     def _assign(
-        self, export: str, assignments: tuple[Assignment, ...], declared: tuple[str, ...], known: Mapping[str, str | None]
+        self, text: str, export: str, assignments: tuple[Assignment, ...], declared: tuple[str, ...], known: Mapping[str, Field | None]
     ) -> None:
         for assignment in assignments:
+            name = assignment.name
             whole = not assignment.append and assignment.index is None and assignment.array is None
-            value = known.get(assignment.name) if whole else None
-            self._variables.pop(assignment.name, None)
-            self._variables[assignment.name] = f"read -r {assignment.name}" if value is None else f"{export}{assignment.name}={quote_always(value)}"
+            value = known.get(name) if whole else None
+            if value is not None and value.text is not None:
+                self._set(name, f"{export}{name}={quote_always(value.text)}")
+            elif value is not None and value.origins and all(origin.kind == "mktemp" for origin in value.origins):
+                self._set(name, export + text[assignment.span.start : assignment.span.end])  # a fresh scratch name, whatever it turns out to be
+            else:
+                self._set(name, f"read -r {name}")
         for name in declared:
             self._variables.setdefault(name, f"read -r {name}")  # `export NAME` says nothing new about a value that is known already
+
+    def _set(self, name: str, source: str) -> None:
+        self._variables.pop(name, None)
+        self._variables[name] = source
 
 
 def defined_functions(script: Script) -> frozenset[str]:
@@ -90,20 +101,20 @@ def defined_functions(script: Script) -> frozenset[str]:
     return frozenset(each.name for each in _walk(script) if isinstance(each, syntax.Function))
 
 
-def known_values(evaluation: Evaluation | None) -> dict[str, str | None]:
-    """The values that assignments surely gave in the session's own shell; None for a name whose value is only known when it runs."""
-    found: dict[str, str | None] = {}
+def known_values(evaluation: Evaluation | None) -> dict[str, Field | None]:
+    """The values that assignments surely gave in the session's own shell; None for a name that was only perhaps assigned."""
+    found: dict[str, Field | None] = {}
     for invocation in evaluation.invocations if evaluation else ():
         if not APART.isdisjoint(invocation.context):
             continue
-        values: dict[str, str | None] = {}
+        values: dict[str, Field | None] = {}
         if not invocation.words:
-            values = {name: field.text for name, field in invocation.assignments}
-        if invocation.words and invocation.words[0].text in DECLARING:
+            values |= dict(invocation.assignments)
+        elif invocation.words[0].text in DECLARING:
             for word in invocation.words[1:]:
                 name, equals, value = (word.text or word.prefix).partition("=")
                 if equals:
-                    values[name] = value if word.text is not None else None
+                    values[name] = literal(value) if word.text is not None else word
         found |= {name: value if invocation.certain else None for name, value in values.items()}
     return found
 
