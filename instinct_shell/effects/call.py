@@ -166,6 +166,7 @@ class Scene:
         "sources",
         "user",
         "variables",
+        "wants",
         "workspace",
     )
 
@@ -188,6 +189,7 @@ class Scene:
         self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
         self.aliases: dict[str, Field] = {}  # git aliases ("x") and remotes ("remote x") defined earlier in the same line
         self.moved: list[str] = []  # where files were moved to earlier in the same line
+        self.wants: dict[str, None] = {}  # files that would be read as code, had the caller given their text
         self.saved: list[str] = []  # how git kept work earlier in the same line: commit, stash, bundle, branch, tag
         self.invocations: tuple[Invocation, ...] = ()
         self.effects_of: dict[int, tuple[Effect, ...]] = {}  # invocation index -> effects derived for it so far
@@ -197,17 +199,26 @@ class Scene:
         """The scene of a nested text: what was written or linked before is shared, the invocations are its own."""
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
-        scene.moved, scene.saved, scene.aliases = self.moved, self.saved, self.aliases
+        scene.moved, scene.saved, scene.aliases, scene.wants = self.moved, self.saved, self.aliases, self.wants
         return scene
 
+    def code_of(self, path: str) -> str | None:
+        """The text of a file that runs as code: written earlier in the same line or given by the caller; noted as wanted when it is neither."""
+        if path not in self.files and path not in self.copies:
+            self.wants[path] = None
+        return self.files.get(path)
+
     def nested_shell(
-        self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = ""
+        self, text: str, call: Call, *, positional: tuple[Field, ...] = (), cwd: Field | None = None, via: str = "", line: int = 0
     ) -> Iterator[Effect]:
-        """Effects of shell text that this call runs (bash -c, eval, ssh ...); spans are the call's own."""
+        """Effects of shell text that this call runs (bash -c, eval, ssh ...); spans are the call's own.
+
+        line: where the text begins in its file, when it comes from one: its effects then bear their line.
+        """
         if self._derive_text is None:
             yield call.effect(EffectKind.CODE_OPAQUE, reason="nested too deeply to follow", source="generated")
             return
-        yield from self._derive_text("shell", text, call, positional, cwd, via)
+        yield from self._derive_text("shell", text, call, positional, cwd, via, line)
 
     def nested_argv(self, words: tuple[Field, ...], call: Call, *, via: str = "", cwd: Field | None = None) -> Iterator[Effect]:
         """Effects of an argument vector that this call runs (env, timeout, xargs, find -exec ...)."""

@@ -15,7 +15,7 @@ from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
 from .scripts import GIVEN
-from .verbs import shown, thing, variables_of, with_attributes
+from .verbs import shown, spoken, thing, variables_of, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,17 +35,6 @@ class Server:
     def attributes(self) -> dict[str, str]:
         """engine, database and target_env."""
         return {"engine": self.engine, "database": self.database, "target_env": self.place}
-
-
-def spoken(field: Field | None) -> str:
-    """A word as text; an unknown one by the variables it is made of, so that `$PROD_URL` says prod."""
-    if field is None:
-        return ""
-    if field.known is not Known.DYNAMIC and field.values and any(field.values):
-        return field.values[0]
-    names = [f"${origin.detail}" for origin in field.origins if origin.kind in ("variable", "positional") and origin.detail]
-    names += [f"${name}" for name in field.unset if f"${name}" not in names]
-    return field.prefix + "".join(names) + field.suffix
 
 
 def statement_effects(call: Call, scene: Scene, text: str, server: Server, dialect: str) -> Iterator[Effect]:

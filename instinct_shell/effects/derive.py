@@ -10,7 +10,7 @@ from ..errors import InstinctError
 from ..model.effect import NOWHERE, Certainty, Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Evaluation, Field, Invocation, Known, Surroundings
-from . import flow, follow, hijack, scripts
+from . import flow, follow, followed, hijack
 from .call import Call, Scene
 from .catalog import Catalog
 from .command import Describe
@@ -27,10 +27,14 @@ MOST = 3000  # invocations described for one intent, nested ones included
 
 
 class Derivation(Value):
-    """The effects in the order in which they would happen, and the evaluation of the outer text."""
+    """The effects in the order in which they would happen, and the evaluation of the outer text.
+
+    wanted: absolute paths of files that would run, or be read, as code and whose text was not given; to be asked for and given as `files`.
+    """
 
     effects: tuple[Effect, ...]
     evaluation: Evaluation
+    wanted: tuple[str, ...] = ()
 
 
 def derive(
@@ -44,7 +48,8 @@ def derive(
 ) -> Derivation:
     """What running the text would do. Text that cannot be followed is a `code.opaque` effect, never silence.
 
-    files: (absolute path, content) of scripts that were read before, so that a command that runs one is followed into it.
+    files: (absolute path, content) of scripts that were read before, so that a command that runs one is followed into it. Effects that come
+    out of such a file bear `script` (its path) and, where it can be told, `line`.
     """
     from ..shell.evaluate import evaluate
 
@@ -70,9 +75,10 @@ def derive_evaluation(
         derive_text=None,
     )
     scene.files.update(files)
-    scene.sources.update((path, scripts.GIVEN) for path, _ in files)
+    scene.sources.update((path, followed.GIVEN) for path, _ in files)
     level = _Level(work, scene, 0, (), Certainty.CERTAIN)
-    return Derivation(tuple(dict.fromkeys(level.run(evaluation))), evaluation)
+    effects = tuple(dict.fromkeys(level.run(evaluation)))
+    return Derivation(effects, evaluation, followed.wanted(effects, scene))
 
 
 class _Work:
@@ -90,12 +96,15 @@ class _Work:
 class _Level:
     """One text: the outer one, or one nested in a command."""
 
-    def __init__(self, work: _Work, scene: Scene, depth: int, origin: tuple[str, ...], certainty: Certainty) -> None:
+    def __init__(
+        self, work: _Work, scene: Scene, depth: int, origin: tuple[str, ...], certainty: Certainty, in_file: bool = False
+    ) -> None:
         self.work = work
         self.depth = depth
         self.origin = origin
         self.certainty = certainty
         self.scene = scene
+        self.in_file = in_file
         scene._derive_text = self.nested if depth < DEEPEST else None
         self.describe = Describe(work.catalog, scene)
 
@@ -128,6 +137,8 @@ class _Level:
                 continue
             effects = [follow.annotated(self.through_links(effect), scene) for effect in self.invocation(invocation)]
             effects += flow.uploads(index, invocation, effects, scene)
+            if self.in_file and any(effect.kind is EffectKind.FILE_READ for effect in effects) and followed.loads_settings(index, scene):
+                effects = [followed.loaded(effect) for effect in effects]
             scene.effects_of[index] = tuple(effects)
             follow.remember(index, invocation, scene)
             found += effects
@@ -148,7 +159,7 @@ class _Level:
         return follow.resolve_links(effect, self.scene.links) if self.scene.links else effect
 
     def nested(
-        self, kind: str, payload: object, call: Call, positional: tuple[Field, ...], cwd: Field | None, via: str
+        self, kind: str, payload: object, call: Call, positional: tuple[Field, ...], cwd: Field | None, via: str, line: int = 0
     ) -> tuple[Effect, ...]:
         """Effects of code inside a command: shell text, or an argument vector. Spans are the call's own."""
         origin = (*call.origin, via or call.name)
@@ -161,10 +172,12 @@ class _Level:
             if cwd is not None:
                 invocation = invocation.replace(cwd=cwd)
             return tuple(self.describe.command(invocation, words, call.certainty, origin))
-        return tuple(self.text(str(payload), call, positional, cwd or call.invocation.cwd, origin))
+        return tuple(self.text(str(payload), call, positional, cwd or call.invocation.cwd, origin, line))
 
-    def text(self, text: str, call: Call, positional: tuple[Field, ...], cwd: Field, origin: tuple[str, ...]) -> Iterator[Effect]:
-        """Effects of nested shell text."""
+    def text(
+        self, text: str, call: Call, positional: tuple[Field, ...], cwd: Field, origin: tuple[str, ...], line: int = 0
+    ) -> Iterator[Effect]:
+        """Effects of nested shell text; `line` is where it begins in its file, 0 when it stands in no file."""
         from ..shell.evaluate import evaluate
 
         try:
@@ -174,8 +187,10 @@ class _Level:
             return
         around = follow.surroundings(self.work.surroundings, call, positional, cwd, self.scene)
         evaluation = evaluate(parsed.script, around, self.work.parse)
-        level = _Level(self.work, self.scene.inner(None, around.variables), self.depth + 1, origin, call.certainty)
+        level = _Level(self.work, self.scene.inner(None, around.variables), self.depth + 1, origin, call.certainty, bool(line) or self.in_file)
         for effect in level.run(evaluation):
+            if line and not effect.get("line"):
+                effect = followed.at_line(effect, line + text.count("\n", 0, effect.span.start))
             yield effect.replace(span=call.span) if call.span != NOWHERE else effect
 
 

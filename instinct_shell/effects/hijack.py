@@ -104,6 +104,7 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS", "BASH_FUNC_")):
         yield from _git_config(variable, value, call, scene)
+    yield from handed(variable, value, call)
 
 
 def _hijack(call: Call, variable: str, value: str) -> Effect:

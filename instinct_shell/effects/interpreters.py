@@ -10,10 +10,11 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, output, scripts
 from .call import Call, Program, Scene, path_targets
+from .followed import followed
 from .orms import apply_tool
 from .other_code import code_word, read_code
 from .roles import file_effects, weakest
-from .verbs import shown, thing
+from .verbs import environment_text, shown, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
             if text is None:
                 yield scripts.opaque(call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", language=language, target=target)
             else:
-                yield from read_code(text, call, scene, language, (field, *argv), path)
+                yield from followed(read_code(text, call, scene, language, (field, *argv), path), path, scene)
             continue
         extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": scripts.brought(path, scene)}
+        extra["target_env"] = environment_text(call, scene)
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language=language)
 
 

@@ -27,6 +27,17 @@ _OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.I)
 _CONTROL_SOCKETS = ("docker.sock", "podman.sock", "containerd.sock", "crio.sock", "lxd/unix.socket")
 
 
+def fed_with(call: Call, scene: Scene) -> str:
+    """What stdin carries out: "file" when files are read into it (`cat x | curl -d @-` is `curl -d @x`), else "stdin"."""
+    from . import flow
+
+    stdin = call.invocation.stdin
+    if stdin.kind == "file":
+        return "file"
+    read = (effect for index in flow.upstream(stdin.producers, scene) for effect in scene.effects_of.get(index, ()))
+    return "file" if any(effect.kind is EffectKind.FILE_READ and not effect.get("remote") for effect in read) else "stdin"
+
+
 class Request:
     """One HTTP request as the command line spells it; `effects` says what it does."""
 
@@ -88,7 +99,7 @@ class Request:
         if name.text in ("-", "/dev/stdin", "."):
             from .output import stdin_text
 
-            self.sends.append("stdin")
+            self.sends.append(fed_with(call, scene))
             sent = stdin_text(call.invocation, scene)
             self.body.append(sent or "")
             self.dynamic = self.dynamic or sent is None
@@ -172,11 +183,32 @@ def _curl_option(option: str, field: Field, request: Request, call: Call, scene:
     elif option in ("-K", "--config"):
         if field.text != "-":
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-        yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.URL, "", "the request stands in a configuration file"), method="")
+        yield from _curl_config(field, call, scene)
     elif option in ("-b", "--cookie") and "=" not in shown(field):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     elif option == "--unix-socket" and shown(field).endswith(_CONTROL_SOCKETS):
         yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, shown(field)), tool="docker-socket")
+
+
+def _curl_config(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """`-K FILE`: options, one a line; followed when the text is known."""
+    from .output import stdin_text
+
+    if field.text == "-":
+        text = stdin_text(call.invocation, scene)
+    else:
+        named = file_effects(call, scene, EffectKind.FILE_READ, field)
+        text = next((scene.files.get(effect.target.text) for effect in named), None)
+    if text is None:
+        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, "", "the request stands in a configuration file"), upload="file")
+        return
+    words = [literal("curl")]
+    for line in text.splitlines():
+        match = re.match(r"\s*-{0,2}([\w-]+)\s*[\s=:]\s*(.*?)\s*$", line)
+        if match and not line.lstrip().startswith("#") and match[1] not in ("K", "config"):
+            dashes = "-" if len(match[1]) == 1 else "--"
+            words += [literal(dashes + match[1]), literal(match[2].strip('"'))] if match[2] else [literal(dashes + match[1])]
+    yield from scene.nested_argv(tuple(words), call, via="curl -K")
 
 
 def _curl_outputs(call: Call, scene: Scene, request: Request) -> Iterator[Effect]:

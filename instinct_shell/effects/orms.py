@@ -9,22 +9,15 @@ from __future__ import annotations
 from ..model.effect import Effect, EffectKind
 from ..model.value import Value
 from .call import Call, Program, Scene
-from .databases import spoken
 from .infra import dry_run
 from .roles import file_effects
-from .verbs import split, thing, variables_of
+from .verbs import environment_text, split, spoken, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..shell.invocation import Field
-
-_ENVIRONMENT = (
-    "DATABASE_URL RAILS_ENV RACK_ENV NODE_ENV APP_ENV DJANGO_SETTINGS_MODULE MIX_ENV FLASK_ENV ENV ENVIRONMENT DB_HOST DATABASE_HOST PGHOST "
-    "PGDATABASE SQLALCHEMY_DATABASE_URI MONGODB_URI DB_URL SPRING_PROFILES_ACTIVE ASPNETCORE_ENVIRONMENT STAGE"
-).split()
-
 
 class Tool(Value):
     """Verbs of one tool, words joined by "+" when several must follow each other. drops lose data, writes change it; the rest is harmless."""
@@ -120,8 +113,7 @@ def _place(call: Call, scene: Scene, values: tuple[tuple[str, Field], ...]) -> s
     for option, field in values:
         if option in ("--url", "-url", "-database", "--database-url", "-u", "-D", "--endpoint", "-e", "--env", "--environment", "--settings", "--target", "-t", "--connection"):
             return spoken(field)
-    variables = {name: spoken(field) for name, field in variables_of(call, scene).items()}
-    return " ".join(f"{name}={variables[name]}" for name in _ENVIRONMENT if variables.get(name))[:120]
+    return environment_text(call, scene)
 
 
 def orm(call: Call, scene: Scene) -> Iterator[Effect]:

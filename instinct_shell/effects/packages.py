@@ -14,7 +14,7 @@ from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Scene
 from .roles import file_effects
-from .verbs import shown, thing, with_attributes
+from .verbs import environment_text, shown, thing, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def project_script(
     for effect in path_effects(call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry, **attributes):
         text = scene.files.get(effect.target.text)
         if text is None:
-            yield effect
+            yield with_attributes(effect, target_env=environment_text(call, scene))
             continue
         yield with_attributes(effect, readable="1", written="" if scene.sources.get(effect.target.text) == GIVEN else "1")
         folder = literal(posixpath.dirname(effect.target.text))

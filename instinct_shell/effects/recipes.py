@@ -1,7 +1,7 @@
 """What a project's task files say for a target: the shell lines of a Makefile, a justfile, package.json, composer.json.
 
-Pure text in, shell text out; whoever calls has the file's content. What cannot be expanded becomes an unset shell variable, so that the
-words built from it are dynamic and not silently empty of danger.
+Pure text in, shell text out; whoever calls has the file's content. What cannot be expanded becomes `${1}`, a parameter of unknown value, so
+that the words built from it are dynamic: neither empty nor harmless.
 """
 
 from __future__ import annotations

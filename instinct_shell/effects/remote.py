@@ -228,7 +228,10 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     stdin = call.invocation.stdin.kind
     kind = EffectKind.NET_UPLOAD if stdin in ("pipe", "text", "file") else EffectKind.NET_CONNECT
-    yield call.effect(kind, where, upload="stdin" if kind is EffectKind.NET_UPLOAD else "", via="nc", port=port, **address_attributes(where.text))
+    from .network import fed_with
+
+    upload = fed_with(call, scene) if kind is EffectKind.NET_UPLOAD else ""
+    yield call.effect(kind, where, upload=upload, via="nc", port=port, **address_attributes(where.text))
 
 
 def socat(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -250,7 +253,9 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
             for name in reads:
                 yield from file_effects(call, scene, EffectKind.FILE_READ, literal(name), source_of_copy="1")
             kind_of = EffectKind.NET_UPLOAD if sends or reads or "-u" in call.flags else EffectKind.NET_CONNECT
-            upload = "file" if reads else "stdin" if kind_of is EffectKind.NET_UPLOAD else ""
+            from .network import fed_with
+
+            upload = "file" if reads else fed_with(call, scene) if kind_of is EffectKind.NET_UPLOAD else ""
             yield call.effect(kind_of, Target(TargetKind.HOST, host_of(rest)), via="socat", upload=upload, **address_attributes(host_of(rest)))
     if runs and not nets:
         for text in runs:

@@ -14,6 +14,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, output
 from .call import Call, Scene, inside, path_targets
+from .followed import GIVEN, followed
 from .holes import Hole, Holes
 from .roles import file_effects, weakest
 
@@ -31,9 +32,6 @@ SETTERS = frozenset(
     ).split()
 )
 
-
-# The source of a file whose content the caller gave: it stands on disk, this line did not write it.
-GIVEN = "given"
 
 
 def run_text(
@@ -102,7 +100,9 @@ def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), v
     text = output.stdin_text(call.invocation, scene)
     if text is not None:
         if text.strip():
-            yield from scene.nested_shell(text, call, positional=positional, via=via or f"{call.name} stdin")
+            path = output.absolute(stdin.field.text, call.invocation) if stdin.kind == "file" and stdin.field is not None else ""
+            inner = scene.nested_shell(text, call, positional=positional, via=via or f"{call.name} stdin", line=1 if path else 0)
+            yield from followed(inner, path, scene)
         return
     if stdin.kind == "text" and stdin.field is not None:
         yield from run_text(call, scene, stdin.field, positional=positional, via=via or f"{call.name} stdin")
@@ -156,9 +156,10 @@ def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...],
             call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", target=target
         )
     elif text.strip():
-        yield from scene.nested_shell(
-            text, call, positional=(literal(path), *positional[1:]), via=via or f"{call.name} {posixpath.basename(path)}"
+        inner = scene.nested_shell(
+            text, call, positional=(literal(path), *positional[1:]), via=via or f"{call.name} {posixpath.basename(path)}", line=1
         )
+        yield from followed(inner, path, scene)
 
 
 @cache
@@ -182,3 +183,6 @@ def run_file(call: Call, scene: Scene, path: str, argv: tuple[Field, ...]) -> It
         readable="1",
     )
     yield from scene.nested_argv((literal(name), literal(path), *argv), call, via=posixpath.basename(path))
+
+
+__all__ = ["GIVEN", "SETTERS", "brought", "opaque", "printed", "run_file", "run_stdin", "run_text", "script_file"]

@@ -30,6 +30,10 @@ _ADS_HOSTS = ("googleads.googleapis.com", "adwords.google.com", "graph.facebook.
               "bingads.microsoft.com", "campaign.api.bingads.microsoft.com")  # fmt: skip
 # Minor units (cents) that other ads APIs take.
 _CENTS = re.compile(r"[\"']?\b(daily_budget|lifetime_budget|bid_amount|spend_cap)\b[\"']?\s*[:=]\s*[\"']?(\d+)", re.I)
+# Payment providers: a POST moves money; amounts are minor units (cents). Test keys move none.
+_PAYMENTS = re.compile(r"//(?:api\.stripe\.com|api\.paypal\.com|api-m\.paypal\.com|connect\.squareup\.com|api\.mollie\.com|[\w.-]*adyen\.com|api\.wise\.com|api\.mercury\.com)/", re.I)
+_PAYS = re.compile(r"/(?:charges|payouts|transfers|payment_intents|refunds|subscriptions|invoices/\w+/pay|payments|orders|topups|issuing)\b", re.I)
+_PAY_AMOUNT = re.compile(r"[\"']?\b(?:amount|unit_amount)\b[\"']?\s*[:=]\s*[\"']?(\d+)\b", re.I)
 _BUDGET_THING = re.compile(r"campaignBudget|campaign_budget|budget|bid|adGroupCriter|biddingStrateg|campaigns?\b|adsets", re.I)
 
 _PAID = (
@@ -111,6 +115,11 @@ def request_effects(call: Call, scene: Scene, url: str, method: str, body: str, 
             yield from ads_effects(call, url, body, dynamic=dynamic)
         return
     host = host_of(url)
+    if _PAYMENTS.search(url) and _PAYS.search(url) and method not in ("GET", "HEAD") and "sk_test_" not in body and "sandbox" not in host:
+        found = [str(int(match[1]) * 10_000) for match in _PAY_AMOUNT.finditer(body)]
+        for micros in found or [""]:
+            yield call.effect(EffectKind.SPEND_COMMIT, Target(TargetKind.URL, url), provider=host, micros=micros, unknown="" if micros else "1")
+        return
     for name, provider in _PAID:
         if name in host:
             if method in ("GET", "HEAD", "DELETE") and (_FREE_PATHS.search(url) or provider not in ("google-maps",)):

@@ -235,6 +235,8 @@ def _statement(text: str, words: list[str], dialect: str) -> list[Statement]:
         return [Statement(WRITE, verb, text=short)]
     if verb in ("do", "begin", "declare", "if", "while") or (verb in ("call", "exec", "execute") and dialect == "tsql"):
         return [*_block(text, words, dialect, short), *extra]
+    if verb == "copy" and "to" in words and "from" not in words[: words.index("to")]:
+        return [Statement(READ, verb, _object_of(words), text=short), *extra]
     if verb in _WRITERS:
         bound = "one" if verb in ("insert", "replace") and "select" not in words else ""
         return [Statement(WRITE, verb, _object_of(words), bound, short), *extra]

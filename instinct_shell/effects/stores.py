@@ -7,10 +7,9 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
 from .call import Call, Program, Scene
-from .databases import spoken
 from .output import stdin_text
 from .roles import file_effects
-from .verbs import shown, split, thing
+from .verbs import shown, split, spoken, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -132,6 +132,29 @@ def variables_of(call: Call, scene: Scene) -> dict[str, Field]:
     return dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
 
 
+def spoken(field: Field | None) -> str:
+    """A word as text; an unknown one by the variables it is made of, so that `$PROD_URL` says prod."""
+    if field is None:
+        return ""
+    if field.known is not Known.DYNAMIC and field.values and any(field.values):
+        return field.values[0]
+    names = [f"${origin.detail}" for origin in field.origins if origin.kind in ("variable", "positional") and origin.detail]
+    names += [f"${name}" for name in field.unset if f"${name}" not in names]
+    return field.prefix + "".join(names) + field.suffix
+
+
+_ENVIRONMENT = (
+    "DATABASE_URL RAILS_ENV RACK_ENV NODE_ENV APP_ENV DJANGO_SETTINGS_MODULE MIX_ENV FLASK_ENV ENV ENVIRONMENT DB_HOST DATABASE_HOST PGHOST "
+    "PGDATABASE SQLALCHEMY_DATABASE_URI MONGODB_URI DB_URL SPRING_PROFILES_ACTIVE ASPNETCORE_ENVIRONMENT STAGE"
+).split()
+
+
+def environment_text(call: Call, scene: Scene) -> str:
+    """The variables of the command that say where it points, as text: `RAILS_ENV=production`, `DATABASE_URL=$PROD_URL`."""
+    variables = {name: spoken(field) for name, field in variables_of(call, scene).items()}
+    return " ".join(f"{name}={variables[name]}" for name in _ENVIRONMENT if variables.get(name))[:120]
+
+
 def with_attributes(effect: Effect, **attributes: str) -> Effect:
     """The effect with these attributes added; the ones it already has stay when the new value is empty."""
     merged = dict(effect.attributes)

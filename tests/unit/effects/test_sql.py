@@ -82,7 +82,7 @@ def test_kind_of_one_statement(dialect: str, text: str, kind: str) -> None:
         ("sqlite", "select 1;\n.read x.sql", ["read", "script"]),
         ("mysql", "system rm x", ["shell"]),
         ("mysql", "select 1 # drop\n", ["read"]),
-        ("postgres", "COPY t TO PROGRAM 'rm -rf /'", ["write", "shell"]),
+        ("postgres", "COPY t TO PROGRAM 'rm -rf /'", ["read", "shell"]),
         ("mysql", "select 1 into outfile '/tmp/x'", ["read", "file_write"]),
         ("postgres", "select pg_read_file('/etc/passwd')", ["read", "file_read"]),
         ("postgres", "SELECT * INTO other FROM t", ["read", "write"]),
