@@ -27,7 +27,10 @@ def folder_of(call: Call, folder: Field | None) -> Field | None:
 
 def make(call: Call, scene: Scene) -> Iterator[Effect]:
     """make [-C DIR] [-f FILE] [VAR=VALUE] [TARGET...]; -n, -q and --version run nothing (but `$(shell ..)` and `+` lines of the file do)."""
-    words = split(call.argv, "-C --directory -f --file --makefile -I --include-dir -o --old-file -W --what-if --eval -E -j= --jobs= -l= -O= --output-sync=")
+    words = split(
+        call.argv,
+        "-C --directory -f --file --makefile -I --include-dir -o --old-file -W --what-if --eval -E -j= --jobs= -l= -O= --output-sync=",
+    )
     cwd = folder_of(call, words.value("-C", "--directory")) or call.invocation.cwd
     for field in words.all("--eval", "-E"):
         text = shown(field)
@@ -65,19 +68,59 @@ class Runner(Value):
 
 
 RUNNERS: dict[str, Runner] = {
-    "just": Runner("justfile", "-f --justfile -d --working-directory --set --shell -E --dotenv-path", "--list -l --show --summary --dump --evaluate -n --dry-run --fmt --choose= --variables"),
-    "task": Runner("Taskfile.yml", "-t --taskfile -d --dir -o --output -c --concurrency", "--list -l --list-all -a --summary --dry -n --status --init -i"),
-    "gulp": Runner("gulpfile.js", "-f --gulpfile --cwd", "-T --tasks --tasks-simple"), "grunt": Runner("Gruntfile.js", "--gruntfile --base"),
-    "ninja": Runner("build.ninja", "-C -f -j -k -l -d -t -w", "-n"), "cmake": Runner("CMakeLists.txt", "-S -B -G -D -T -A -C --preset --target -t --config --build --install --prefix -j"), "ctest": Runner("CTestTestfile.cmake", "-R -E -L -j -C --test-dir", "-N"),
-    "meson": Runner("meson.build", "-C --prefix --buildtype", "introspect"), "bazel": Runner("BUILD", "--config -c", "query cquery aquery info version help"), "bazelisk": Runner("BUILD", "--config -c", "query info"),
-    "buck2": Runner("BUCK", "", "query"), "pants": Runner("BUILD", "", "list help"), "scons": Runner("SConstruct", "-f -C -j", "-n"), "waf": Runner("wscript"), "tup": Runner("Tupfile"), "earthly": Runner("Earthfile", "-f"),
-    "dagger": Runner("dagger.json"), "act": Runner(".github/workflows", "-W -e -s -j -P --secret-file", "-l --list -n --dryrun"), "nox": Runner("noxfile.py", "-f -s -e", "-l --list"), "tox": Runner("tox.ini", "-e -c --conf", "-l --listenvs list config"),
-    "invoke": Runner("tasks.py", "-c -r", "-l --list"), "inv": Runner("tasks.py", "-c -r", "-l --list"), "doit": Runner("dodo.py", "-f", "list"), "turbo": Runner("turbo.json", "--filter -F --concurrency --cwd", "--dry --dry-run"),
-    "lage": Runner("lage.config.js"), "wireit": Runner("package.json"), "moon": Runner(".moon/workspace.yml", "", "query"), "mage": Runner("magefile.go", "", "-l"),
-    "npm-run-all": Runner("package.json"), "run-s": Runner("package.json"), "run-p": Runner("package.json"), "wsrun": Runner("package.json"), "ultra": Runner("package.json"),
-    "snakemake": Runner("Snakefile", "-s -j -c --cores --configfile -d", "-n --dry-run --dryrun"), "nextflow": Runner("main.nf"), "foreman": Runner("Procfile", "-f -e"), "overmind": Runner("Procfile", "-f"), "hivemind": Runner("Procfile"),
-    "honcho": Runner("Procfile", "-f -e"), "goreman": Runner("Procfile", "-f"), "autoreconf": Runner("configure.ac"), "qmake": Runner("."), "xcodebuild": Runner("."), "rspec": Runner("spec"),
-}  # fmt: skip
+    "just": Runner(
+        "justfile",
+        "-f --justfile -d --working-directory --set --shell -E --dotenv-path",
+        "--list -l --show --summary --dump --evaluate -n --dry-run --fmt --choose= --variables",
+    ),
+    "task": Runner(
+        "Taskfile.yml",
+        "-t --taskfile -d --dir -o --output -c --concurrency",
+        "--list -l --list-all -a --summary --dry -n --status --init -i",
+    ),
+    "gulp": Runner("gulpfile.js", "-f --gulpfile --cwd", "-T --tasks --tasks-simple"),
+    "grunt": Runner("Gruntfile.js", "--gruntfile --base"),
+    "ninja": Runner("build.ninja", "-C -f -j -k -l -d -t -w", "-n"),
+    "cmake": Runner("CMakeLists.txt", "-S -B -G -D -T -A -C --preset --target -t --config --build --install --prefix -j"),
+    "ctest": Runner("CTestTestfile.cmake", "-R -E -L -j -C --test-dir", "-N"),
+    "meson": Runner("meson.build", "-C --prefix --buildtype", "introspect"),
+    "bazel": Runner("BUILD", "--config -c", "query cquery aquery info version help"),
+    "bazelisk": Runner("BUILD", "--config -c", "query info"),
+    "buck2": Runner("BUCK", "", "query"),
+    "pants": Runner("BUILD", "", "list help"),
+    "scons": Runner("SConstruct", "-f -C -j", "-n"),
+    "waf": Runner("wscript"),
+    "tup": Runner("Tupfile"),
+    "earthly": Runner("Earthfile", "-f"),
+    "dagger": Runner("dagger.json"),
+    "act": Runner(".github/workflows", "-W -e -s -j -P --secret-file", "-l --list -n --dryrun"),
+    "nox": Runner("noxfile.py", "-f -s -e", "-l --list"),
+    "tox": Runner("tox.ini", "-e -c --conf", "-l --listenvs list config"),
+    "invoke": Runner("tasks.py", "-c -r", "-l --list"),
+    "inv": Runner("tasks.py", "-c -r", "-l --list"),
+    "doit": Runner("dodo.py", "-f", "list"),
+    "turbo": Runner("turbo.json", "--filter -F --concurrency --cwd", "--dry --dry-run"),
+    "lage": Runner("lage.config.js"),
+    "wireit": Runner("package.json"),
+    "moon": Runner(".moon/workspace.yml", "", "query"),
+    "mage": Runner("magefile.go", "", "-l"),
+    "npm-run-all": Runner("package.json"),
+    "run-s": Runner("package.json"),
+    "run-p": Runner("package.json"),
+    "wsrun": Runner("package.json"),
+    "ultra": Runner("package.json"),
+    "snakemake": Runner("Snakefile", "-s -j -c --cores --configfile -d", "-n --dry-run --dryrun"),
+    "nextflow": Runner("main.nf"),
+    "foreman": Runner("Procfile", "-f -e"),
+    "overmind": Runner("Procfile", "-f"),
+    "hivemind": Runner("Procfile"),
+    "honcho": Runner("Procfile", "-f -e"),
+    "goreman": Runner("Procfile", "-f"),
+    "autoreconf": Runner("configure.ac"),
+    "qmake": Runner("."),
+    "xcodebuild": Runner("."),
+    "rspec": Runner("spec"),
+}
 
 
 def runner(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -95,9 +138,18 @@ def runner(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.name == "cmake" and words.value("--install") is not None:
         prefix = words.value("--prefix")
         yield from file_effects(call, scene, EffectKind.FILE_CREATE, prefix or literal("/usr/local"), recursive="1")
-    file = next((shown(field) for option, field in words.values if option in ("-f", "--file", "--justfile", "--taskfile", "-t", "--gulpfile", "-s", "-W") and shown(field)), row.file)
+    file = next(
+        (
+            shown(field)
+            for option, field in words.values
+            if option in ("-f", "--file", "--justfile", "--taskfile", "-t", "--gulpfile", "-s", "-W") and shown(field)
+        ),
+        row.file,
+    )
     folder = words.value("-C", "-d", "--working-directory", "--dir", "--cwd")
-    yield from project_script(call, scene, file, call.name, " ".join(shown(word) for word in words.words if "=" not in shown(word))[:120], folder_of(call, folder))
+    yield from project_script(
+        call, scene, file, call.name, " ".join(shown(word) for word in words.words if "=" not in shown(word))[:120], folder_of(call, folder)
+    )
 
 
 def _cmake_tool(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -106,17 +158,32 @@ def _cmake_tool(call: Call, scene: Scene) -> Iterator[Effect]:
     rest = call.argv[at + 1 :]
     verb = shown(rest[0]) if rest else ""
     names: dict[str, tuple[Field, ...]] = {
-        "rm": (literal("rm"), *rest[1:]), "remove": (literal("rm"), *rest[1:]), "remove_directory": (literal("rm"), literal("-r"), *rest[1:]), "copy": (literal("cp"), *rest[1:]),
-        "copy_directory": (literal("cp"), literal("-r"), *rest[1:]), "rename": (literal("mv"), *rest[1:]), "env": (literal("env"), *rest[1:]), "make_directory": (literal("mkdir"), *rest[1:]), "touch": (literal("touch"), *rest[1:]),
-        "time": rest[1:], "chdir": rest[2:], "cat": (literal("cat"), *rest[1:]), "create_symlink": (literal("ln"), literal("-s"), *rest[1:]),
-    }  # fmt: skip
+        "rm": (literal("rm"), *rest[1:]),
+        "remove": (literal("rm"), *rest[1:]),
+        "remove_directory": (literal("rm"), literal("-r"), *rest[1:]),
+        "copy": (literal("cp"), *rest[1:]),
+        "copy_directory": (literal("cp"), literal("-r"), *rest[1:]),
+        "rename": (literal("mv"), *rest[1:]),
+        "env": (literal("env"), *rest[1:]),
+        "make_directory": (literal("mkdir"), *rest[1:]),
+        "touch": (literal("touch"), *rest[1:]),
+        "time": rest[1:],
+        "chdir": rest[2:],
+        "cat": (literal("cat"), *rest[1:]),
+        "create_symlink": (literal("ln"), literal("-s"), *rest[1:]),
+    }
     if verb in names:
         yield from scene.nested_argv(names[verb], call, via="cmake -E")
 
 
 def compiler(call: Call, scene: Scene) -> Iterator[Effect]:
     """gcc, clang, rustc, javac, tsc ...: read sources, write what -o names."""
-    words = split(call.argv, "-o --output -I -L -l -D -x -include -isystem -MF -MT -B -specs -fplugin -wrapper -d -cp -classpath --out-dir -p --project --outDir", long_single=True)
+    words = split(
+        call.argv,
+        "-o --output -I -L -l -D -x -include -isystem -MF -MT -B -specs -fplugin -wrapper -d -cp -classpath --out-dir -p "
+        "--project --outDir",
+        long_single=True,
+    )
     for option, field in words.values:
         if option in ("-o", "--output", "-MF", "--out-dir", "--outDir") or (option == "-d" and call.name in ("javac", "kotlinc", "scalac")):
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
@@ -127,8 +194,40 @@ def compiler(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("make", "gmake", "bmake", "remake", "nmake", "mingw32-make"), style="raw", describe=make, summary="runs the recipes of a makefile"),
+    Program(
+        ("make", "gmake", "bmake", "remake", "nmake", "mingw32-make"), style="raw", describe=make, summary="runs the recipes of a makefile"
+    ),
     Program(tuple(RUNNERS), style="raw", describe=runner, summary="runs a project's tasks"),
-    Program(("gcc", "g++", "cc", "c++", "clang", "clang++", "rustc", "javac", "kotlinc", "scalac", "tsc", "swiftc", "ghc", "nvcc", "tcc", "zig", "gfortran", "ld", "as", "nasm", "dmd", "ldc2", "nim", "crystal", "v"),
-            style="raw", describe=compiler, summary="compiles sources"),
-)  # fmt: skip
+    Program(
+        (
+            "gcc",
+            "g++",
+            "cc",
+            "c++",
+            "clang",
+            "clang++",
+            "rustc",
+            "javac",
+            "kotlinc",
+            "scalac",
+            "tsc",
+            "swiftc",
+            "ghc",
+            "nvcc",
+            "tcc",
+            "zig",
+            "gfortran",
+            "ld",
+            "as",
+            "nasm",
+            "dmd",
+            "ldc2",
+            "nim",
+            "crystal",
+            "v",
+        ),
+        style="raw",
+        describe=compiler,
+        summary="compiles sources",
+    ),
+)

@@ -30,22 +30,49 @@ def _secret(call: Call, scene: Scene, store: str, what: str) -> Iterator[Effect]
 # ---------------------------------------------------------------- aws
 
 _AWS_VALUES = (
-    "--profile --region --output --query --endpoint-url --color --ca-bundle --cli-read-timeout --cli-connect-timeout --cli-binary-format "
-    "--instance-ids --db-instance-identifier --stack-name --bucket --key --name --names --function-name --secret-id --exclude --include --acl "
-    "--filters --filter --body --cluster --service --table-name --expires-in --storage-class --parameters --command --commands --target "
-    "--document-name --group-name --role-name --user-name --policy-arn --image-id --instance-type --count --template-body --template-file"
+    "--profile --region --output --query --endpoint-url --color --ca-bundle --cli-read-timeout --cli-connect-timeout "
+    "--cli-binary-format "
+    "--instance-ids --db-instance-identifier --stack-name --bucket --key --name --names --function-name --secret-id "
+    "--exclude --include --acl "
+    "--filters --filter --body --cluster --service --table-name --expires-in --storage-class --parameters --command "
+    "--commands --target "
+    "--document-name --group-name --role-name --user-name --policy-arn --image-id --instance-type --count "
+    "--template-body --template-file"
 )
 _AWS_SECRETS = frozenset(
     {
-        ("secretsmanager", "get-secret-value"), ("secretsmanager", "batch-get-secret-value"), ("kms", "decrypt"), ("sts", "get-session-token"),
-        ("sts", "get-federation-token"), ("sts", "assume-role"), ("sts", "assume-role-with-saml"), ("sts", "assume-role-with-web-identity"),
-        ("iam", "create-access-key"), ("ecr", "get-login-password"), ("ecr", "get-authorization-token"), ("ecr-public", "get-login-password"),
-        ("configure", "export-credentials"), ("rds", "generate-db-auth-token"), ("ec2", "get-password-data"), ("sso", "get-role-credentials"),
-        ("redshift", "get-cluster-credentials"), ("codeartifact", "get-authorization-token"), ("lightsail", "get-instance-access-details"),
-        ("eks", "get-token"), ("cognito-identity", "get-credentials-for-identity"),
+        ("secretsmanager", "get-secret-value"),
+        ("secretsmanager", "batch-get-secret-value"),
+        ("kms", "decrypt"),
+        ("sts", "get-session-token"),
+        ("sts", "get-federation-token"),
+        ("sts", "assume-role"),
+        ("sts", "assume-role-with-saml"),
+        ("sts", "assume-role-with-web-identity"),
+        ("iam", "create-access-key"),
+        ("ecr", "get-login-password"),
+        ("ecr", "get-authorization-token"),
+        ("ecr-public", "get-login-password"),
+        ("configure", "export-credentials"),
+        ("rds", "generate-db-auth-token"),
+        ("ec2", "get-password-data"),
+        ("sso", "get-role-credentials"),
+        ("redshift", "get-cluster-credentials"),
+        ("codeartifact", "get-authorization-token"),
+        ("lightsail", "get-instance-access-details"),
+        ("eks", "get-token"),
+        ("cognito-identity", "get-credentials-for-identity"),
     }
-)  # fmt: skip
-_AWS_SPEND = ("purchase-", "create-savings-plan", "create-capacity-reservation", "register-domain", "transfer-domain", "renew-domain", "accept-reserved")
+)
+_AWS_SPEND = (
+    "purchase-",
+    "create-savings-plan",
+    "create-capacity-reservation",
+    "register-domain",
+    "transfer-domain",
+    "renew-domain",
+    "accept-reserved",
+)
 
 
 def aws(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -61,13 +88,22 @@ def aws(call: Call, scene: Scene) -> Iterator[Effect]:
     if service == "configure":
         yield from _aws_configure(call, scene, words, operation)
         return
-    if (service, operation) in _AWS_SECRETS or (service == "ssm" and operation.startswith("get-parameter") and words.has("--with-decryption")):
+    if (service, operation) in _AWS_SECRETS or (
+        service == "ssm" and operation.startswith("get-parameter") and words.has("--with-decryption")
+    ):
         yield from _secret(call, scene, "aws", shown(words.value("--secret-id", "--name", "--names")) or operation)
     if operation.startswith(_AWS_SPEND):
         yield spend.reserved(call, "aws", f"{service} {operation}")
         return
-    if (service, operation) in (("ssm", "start-session"), ("ssm", "send-command"), ("ecs", "execute-command"), ("ec2-instance-connect", "ssh")):
-        yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, shown(words.value("--target", "--instance-ids", "--cluster"))), via="aws")
+    if (service, operation) in (
+        ("ssm", "start-session"),
+        ("ssm", "send-command"),
+        ("ecs", "execute-command"),
+        ("ec2-instance-connect", "ssh"),
+    ):
+        yield call.effect(
+            EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, shown(words.value("--target", "--instance-ids", "--cluster"))), via="aws"
+        )
         return
     for field in file_words(words, "--body"):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1")
@@ -76,7 +112,9 @@ def aws(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, words.words[2])
     if kind is not None:
         one = "1" if operation in ("delete-object", "delete-item", "delete-message") else ""
-        resource = next((f for o, f in words.values if o.endswith(("-identifier", "-name", "-id", "-ids", "-arn", "--bucket", "--name"))), None)
+        resource = next(
+            (f for o, f in words.values if o.endswith(("-identifier", "-name", "-id", "-ids", "-arn", "--bucket", "--name"))), None
+        )
         yield infra(call, kind, "aws", f"{service} {operation}", resource, context=context, one=one)
 
 
@@ -94,7 +132,16 @@ def _object_storage(
     recursive = "1" if words.has("--recursive", "-r", "-R") else ""
     if verb in ("rm", "rb", "del"):
         for place in places or (None,):
-            yield infra(call, EffectKind.INFRA_DESTROY, tool, verb, place, context=context, recursive=recursive, one="" if recursive or verb == "rb" else "1")
+            yield infra(
+                call,
+                EffectKind.INFRA_DESTROY,
+                tool,
+                verb,
+                place,
+                context=context,
+                recursive=recursive,
+                one="" if recursive or verb == "rb" else "1",
+            )
         return
     if verb not in ("cp", "mv", "sync", "rsync"):
         kind = verb_class(verb)
@@ -135,8 +182,10 @@ def _text(field: Field) -> str:
 # ---------------------------------------------------------------- google
 
 _GCLOUD_VALUES = (
-    "--project --account --configuration --region --zone --format --filter --impersonate-service-account --billing-project --verbosity --limit "
-    "--sort-by --flags-file --access-token-file --command --image --source --secret --version --data-file --machine-type --instance --cluster "
+    "--project --account --configuration --region --zone --format --filter --impersonate-service-account "
+    "--billing-project --verbosity --limit "
+    "--sort-by --flags-file --access-token-file --command --image --source --secret --version --data-file "
+    "--machine-type --instance --cluster "
     "--location --network --member --role --plan --out-file --key-file --plaintext-file --ciphertext-file"
 )
 
@@ -155,7 +204,9 @@ def gcloud(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from _object_storage(call, scene, words, words.verb(1), words.words[2:], "gs://", "gcloud", context)
         return
     if group == "auth":
-        if words.verb(1) in ("print-access-token", "print-identity-token") or line.startswith("auth application-default print-access-token"):
+        if words.verb(1) in ("print-access-token", "print-identity-token") or line.startswith(
+            "auth application-default print-access-token"
+        ):
             yield from _secret(call, scene, "gcloud", line)
         return
     if line.startswith(("secrets versions access", "kms decrypt", "iam service-accounts keys create", "sql generate-login-token")):
@@ -175,7 +226,7 @@ def gcloud(call: Call, scene: Scene) -> Iterator[Effect]:
         if len(words.words) > 3:
             yield from transfer(call, scene, words.words[2:-1], words.words[-1])
         return
-    if ("commitments" in line or "reservations" in line) and "create" in line or line.startswith("domains registrations register"):
+    if (("commitments" in line or "reservations" in line) and "create" in line) or line.startswith("domains registrations register"):
         yield spend.reserved(call, "gcloud", line[:80])
         return
     index, verb = first_verb(words.words)
@@ -190,9 +241,11 @@ def gcloud(call: Call, scene: Scene) -> Iterator[Effect]:
 def gsutil(call: Call, scene: Scene) -> Iterator[Effect]:
     """gsutil and s3cmd-like tools: one verb, then places."""
     tool = call.name
-    words = split(call.argv, "-h -o -u -i -c --config --host --access_key --secret_key --endpoint-url --profile -p --numworkers --credentials-file")
+    words = split(
+        call.argv, "-h -o -u -i -c --config --host --access_key --secret_key --endpoint-url --profile -p --numworkers --credentials-file"
+    )
     verb = words.verb()
-    if skipped(words) or words.has("-n", "--dry-run") and tool != "gsutil":
+    if skipped(words) or (words.has("-n", "--dry-run") and tool != "gsutil"):
         return
     if verb == "rsync" and "-n" in words.flags:
         return
@@ -203,28 +256,52 @@ def gsutil(call: Call, scene: Scene) -> Iterator[Effect]:
 # ---------------------------------------------------------------- azure and the rest
 
 _AZ_VALUES = (
-    "-g --resource-group -n --name -o --output --subscription --query -l --location --ids --vault-name --account-name --file -f -d --destination "
-    "-s --source --container-name -c --method --uri --url --body --template-file --parameters --command-id --scripts --tenant --registry --username --password"
+    "-g --resource-group -n --name -o --output --subscription --query -l --location --ids --vault-name "
+    "--account-name --file -f -d --destination "
+    "-s --source --container-name -c --method --uri --url --body --template-file --parameters --command-id --scripts "
+    "--tenant --registry --username --password"
 )
 _AZ_SECRETS = (
-    "keyvault secret show", "keyvault secret download", "account get-access-token", "storage account keys list", "acr credential show",
-    "cosmosdb keys list", "ad sp create-for-rbac", "webapp config connection-string list", "redis list-keys", "servicebus namespace authorization-rule keys",
-    "eventhubs namespace authorization-rule keys", "keyvault key download", "storage account show-connection-string", "aks get-credentials",
-    "functionapp keys list", "cognitiveservices account keys list", "ad app credential reset", "ad sp credential reset", "webapp deployment list-publishing",
-)  # fmt: skip
+    "keyvault secret show",
+    "keyvault secret download",
+    "account get-access-token",
+    "storage account keys list",
+    "acr credential show",
+    "cosmosdb keys list",
+    "ad sp create-for-rbac",
+    "webapp config connection-string list",
+    "redis list-keys",
+    "servicebus namespace authorization-rule keys",
+    "eventhubs namespace authorization-rule keys",
+    "keyvault key download",
+    "storage account show-connection-string",
+    "aks get-credentials",
+    "functionapp keys list",
+    "cognitiveservices account keys list",
+    "ad app credential reset",
+    "ad sp credential reset",
+    "webapp deployment list-publishing",
+)
 
 
 def az(call: Call, scene: Scene) -> Iterator[Effect]:
     """az GROUP... VERB."""
     words = split(call.argv, _AZ_VALUES)
     line = " ".join(word.text or "" for word in words.words)
-    if skipped(words) or words.has("-h") or "what-if" in line or words.verb() in ("login", "logout", "version", "upgrade", "find", "interactive", "extension", "configure", ""):
+    if (
+        skipped(words)
+        or words.has("-h")
+        or "what-if" in line
+        or words.verb() in ("login", "logout", "version", "upgrade", "find", "interactive", "extension", "configure", "")
+    ):
         return
     if line.startswith(_AZ_SECRETS):
         yield from _secret(call, scene, "az", line)
         if "create" not in line and "reset" not in line:
             return
-    if line.startswith("reservations") and ("purchase" in line or "exchange" in line) or line.startswith(("capacity reservation create", "billing-benefits")):
+    if (line.startswith("reservations") and ("purchase" in line or "exchange" in line)) or line.startswith(
+        ("capacity reservation create", "billing-benefits")
+    ):
         yield spend.reserved(call, "az", line[:80])
         return
     if line.startswith(("vm run-command invoke", "ssh vm", "container exec", "webapp ssh")):
@@ -239,13 +316,23 @@ def az(call: Call, scene: Scene) -> Iterator[Effect]:
     kind = verb_class(verb or words.verb(len(words.words) - 1))
     if words.verb() == "rest":
         method = shown(words.value("--method")).upper() or "GET"
-        kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(method, EffectKind.INFRA_APPLY)
+        kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(
+            method, EffectKind.INFRA_APPLY
+        )
     if kind is not None:
-        yield infra(call, kind, "az", line[:60], words.value("-n", "--name", "--ids"), context=shown(words.value("--subscription", "-g", "--resource-group")))
+        yield infra(
+            call,
+            kind,
+            "az",
+            line[:60],
+            words.value("-n", "--name", "--ids"),
+            context=shown(words.value("--subscription", "-g", "--resource-group")),
+        )
 
 
 _OTHER_VALUES = (
-    "-t --access-token -c --context --config --profile -p --project --project-id -o --output --format -r --region --org --org-id --cluster "
+    "-t --access-token -c --context --config --profile -p --project --project-id -o --output --format -r --region "
+    "--org --org-id --cluster "
     "--environment -e --env --api-url --token --compartment-id --zone --size --image -n --name --namespace --type"
 )
 _SETTINGS = frozenset("auth context config profile completion login logout version help account configure init".split())
@@ -257,7 +344,18 @@ def other_cloud(call: Call, scene: Scene) -> Iterator[Effect]:
     if skipped(words) or dry_run(words) or words.has("-h") or words.verb() in _SETTINGS or not words.words:
         return
     line = " ".join(word.text or "" for word in words.words)
-    if any(part in line for part in ("secret get", "secrets get", "connection-string", "kubeconfig show", "kubeconfig save", "password show", "roles password")):
+    if any(
+        part in line
+        for part in (
+            "secret get",
+            "secrets get",
+            "connection-string",
+            "kubeconfig show",
+            "kubeconfig save",
+            "password show",
+            "roles password",
+        )
+    ):
         if "save" not in line:
             yield from _secret(call, scene, call.name, line)
         return
@@ -278,9 +376,64 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("gcloud",), style="raw", describe=gcloud, summary="Google cloud"),
     Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=gsutil, summary="object storage"),
     Program(("az",), style="raw", describe=az, summary="Azure"),
-    Program(("doctl", "hcloud", "linode-cli", "scw", "oci", "ibmcloud", "aliyun", "tccli", "vultr-cli", "exo", "upctl", "civo", "ovh", "openstack",
-             "confluent", "atlas", "mongocli", "neonctl", "neon", "pscale", "turso", "eksctl", "kops", "kind", "minikube", "k3d", "multipass", "oscli",
-             "databricks", "cbt", "yc", "gdcloud", "cf", "okta", "auth0", "algolia", "stripe", "twilio", "datadog", "sentry-cli", "newrelic",
-             "pagerduty", "cloudflare", "flarectl", "nsc", "astro", "prefect", "dagster-cloud", "modal", "runpodctl", "vastai", "colima", "limactl"),
-            style="raw", describe=other_cloud, summary="cloud service client"),
-)  # fmt: skip
+    Program(
+        (
+            "doctl",
+            "hcloud",
+            "linode-cli",
+            "scw",
+            "oci",
+            "ibmcloud",
+            "aliyun",
+            "tccli",
+            "vultr-cli",
+            "exo",
+            "upctl",
+            "civo",
+            "ovh",
+            "openstack",
+            "confluent",
+            "atlas",
+            "mongocli",
+            "neonctl",
+            "neon",
+            "pscale",
+            "turso",
+            "eksctl",
+            "kops",
+            "kind",
+            "minikube",
+            "k3d",
+            "multipass",
+            "oscli",
+            "databricks",
+            "cbt",
+            "yc",
+            "gdcloud",
+            "cf",
+            "okta",
+            "auth0",
+            "algolia",
+            "stripe",
+            "twilio",
+            "datadog",
+            "sentry-cli",
+            "newrelic",
+            "pagerduty",
+            "cloudflare",
+            "flarectl",
+            "nsc",
+            "astro",
+            "prefect",
+            "dagster-cloud",
+            "modal",
+            "runpodctl",
+            "vastai",
+            "colima",
+            "limactl",
+        ),
+        style="raw",
+        describe=other_cloud,
+        summary="cloud service client",
+    ),
+)

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from .code_lexer import Token
 
 _SHELLS = re.compile(r"^(?:\S*/)?(?:sh|bash|zsh|dash|ksh|cmd(?:\.exe)?|powershell)(?:\s+-i)?(?:\s*[<>&\d]+.*)?$")
-_SQL = re.compile(r"\s*(?:select|insert|update|delete|drop|truncate|alter|create|replace|with|pragma|grant|revoke|merge)\s+\S", re.I)
+_SQL = re.compile(
+    r"\s*(?:select|insert|update|delete|drop|truncate|alter|create|replace|with|pragma|grant|revoke|merge)\s+\S", re.IGNORECASE
+)
 
 
 class Actions:
@@ -55,7 +57,11 @@ class Actions:
     def action(self, name: str) -> str | None:
         """What a function of this name does, or None."""
         table = ACTIONS[self.language]
-        return table.get(name) or (table.get(name.split(".", 1)[1]) if name.startswith(("globalThis.", "global.", "window.", "Kernel.", "self.", "this.")) else None)
+        return table.get(name) or (
+            table.get(name.split(".", 1)[1])
+            if name.startswith(("globalThis.", "global.", "window.", "Kernel.", "self.", "this."))
+            else None
+        )
 
     def constant(self, name: str) -> object:
         """A dotted name that is a value, else a reference."""
@@ -63,7 +69,10 @@ class Actions:
         if plain in ("process.env", "ENV", "%ENV", "$ENV", "$_ENV", "Deno.env", "Bun.env", "import.meta.env"):
             return Thing("environ")
         if plain in ("process.argv", "ARGV", "@ARGV", "$argv", "arg", "Deno.args", "$*", "Bun.argv"):
-            return Many(self.argv if plain not in ("process.argv", "Bun.argv") else (literal("node"), literal(self.path), *self.argv), more=not self.argv)
+            return Many(
+                self.argv if plain not in ("process.argv", "Bun.argv") else (literal("node"), literal(self.path), *self.argv),
+                more=not self.argv,
+            )
         if plain in ("__filename", "__FILE__", "$0", "$PROGRAM_NAME"):
             return literal(self.path) if self.path else UNKNOWN
         if plain in ("fs.constants", "process.stdin", "$stdin", "STDIN"):
@@ -75,7 +84,11 @@ class Actions:
         if isinstance(value, Ref):
             return self.constant(f"{value.name}.{name}")
         if isinstance(value, Thing) and value.kind == "environ":
-            return Thing("method", value, name) if name in ("to_h", "to_hash", "get", "toObject", "each", "map", "fetch", "inspect", "values") else self.environment(name)
+            return (
+                Thing("method", value, name)
+                if name in ("to_h", "to_hash", "get", "toObject", "each", "map", "fetch", "inspect", "values")
+                else self.environment(name)
+            )
         if isinstance(value, Table):
             return value.get(name) or Thing("method", value, name)
         return Thing("method", value, name)
@@ -89,7 +102,11 @@ class Actions:
             if value.name == "Dir" and self.language == "ruby":
                 return self.globbed(field_of(key))
             if text is None:
-                return Unknown("computed") if value.name.split(".")[0] in ("global", "globalThis", "process", "child_process", "fs", "window", "Object", "Kernel") else UNKNOWN
+                return (
+                    Unknown("computed")
+                    if value.name.split(".")[0] in ("global", "globalThis", "process", "child_process", "fs", "window", "Object", "Kernel")
+                    else UNKNOWN
+                )
             return self.constant(f"{value.name}.{text}")
         if isinstance(value, Many):
             if type(key) is int and not value.more and 0 <= key < len(value.items):
@@ -146,13 +163,25 @@ class Actions:
             return base if name == "then" else Unknown("network")
         if isinstance(base, Thing) and base.kind == "socket":
             return self.on_socket(base, name, args)
-        if isinstance(base, Unknown) and base.source and name in ("toString", "text", "json", "read", "body", "decode", "to_s", "chomp", "strip", "trim", "then", "data"):
+        if (
+            isinstance(base, Unknown)
+            and base.source
+            and name in ("toString", "text", "json", "read", "body", "decode", "to_s", "chomp", "strip", "trim", "then", "data")
+        ):
             return base
         action = METHODS[self.language].get(name)
         if action == "query":
             if args and isinstance(args[0], Field) and _SQL.match(args[0].text or args[0].prefix):
                 server = base.detail if isinstance(base, Thing) and base.kind == "database" else Server("sql")
-                self.effects.extend(statement_effects(self.call, self.scene, args[0].text or args[0].prefix, server if isinstance(server, Server) else Server("sql"), "postgres"))
+                self.effects.extend(
+                    statement_effects(
+                        self.call,
+                        self.scene,
+                        args[0].text or args[0].prefix,
+                        server if isinstance(server, Server) else Server("sql"),
+                        "postgres",
+                    )
+                )
             return base
         if action == "send" and args:
             text = field_of(args[0]).text
@@ -170,8 +199,37 @@ class Actions:
 
     def text_method(self, base: object, name: str, args: tuple[object, ...]) -> object:
         """String and list methods that compute."""
-        if name in ("toString", "to_s", "trim", "strip", "chomp", "valueOf", "freeze", "dup", "concat", "flat", "decode", "slice", "sort", "uniq", "compact", "to_a", "filter", "reject", "select", "toUpperCase_", "each", "map",
-                    "forEach", "first", "last", "lazy", "values", "children", "entries"):  # fmt: skip
+        if name in (
+            "toString",
+            "to_s",
+            "trim",
+            "strip",
+            "chomp",
+            "valueOf",
+            "freeze",
+            "dup",
+            "concat",
+            "flat",
+            "decode",
+            "slice",
+            "sort",
+            "uniq",
+            "compact",
+            "to_a",
+            "filter",
+            "reject",
+            "select",
+            "toUpperCase_",
+            "each",
+            "map",
+            "forEach",
+            "first",
+            "last",
+            "lazy",
+            "values",
+            "children",
+            "entries",
+        ):
             if name == "concat" and isinstance(base, Field):
                 from .python_values import concat
 
@@ -192,7 +250,9 @@ class Actions:
             return Many(tuple(reversed(base.items)), base.more)
         if name == "split" and isinstance(base, Field) and base.text is not None:
             separator = field_of(args[0]).text if args else None
-            return Many(tuple(map(literal, base.text.split(separator) if separator else base.text if separator == "" else base.text.split())))
+            return Many(
+                tuple(map(literal, base.text.split(separator) if separator else base.text if separator == "" else base.text.split()))
+            )
         if name in ("replace", "gsub", "sub", "replaceAll", "tr", "delete") and isinstance(base, Field) and len(args) > 1:
             old, new = field_of(args[0]).text, field_of(args[1]).text
             return each(base, lambda text: text.replace(old, new)) if old is not None and new is not None else UNKNOWN
@@ -241,7 +301,11 @@ class Actions:
         for one in args if self.language in ("perl", "ruby") or name.startswith("shelljs") else args[:1]:
             if name.startswith("shelljs") and isinstance(one, Field) and (one.text or "").startswith("-"):
                 continue
-            self.touch(EffectKind.FILE_DELETE, self.globbed(one) if isinstance(one, Field) and name.startswith(("del", "rimraf")) else one, recursive="1")
+            self.touch(
+                EffectKind.FILE_DELETE,
+                self.globbed(one) if isinstance(one, Field) and name.startswith(("del", "rimraf")) else one,
+                recursive="1",
+            )
         return UNKNOWN
 
     def do_read(self, name: str, args: tuple[object, ...]) -> object:
@@ -302,7 +366,12 @@ class Actions:
 
     def do_copy(self, name: str, args: tuple[object, ...]) -> object:
         for one in args[:1]:
-            self.touch(EffectKind.FILE_READ, one, source_of_copy="1", recursive="1" if name.endswith(("cp_r", "cp", "copy", "cpSync", "rcopy")) else "")
+            self.touch(
+                EffectKind.FILE_READ,
+                one,
+                source_of_copy="1",
+                recursive="1" if name.endswith(("cp_r", "cp", "copy", "cpSync", "rcopy")) else "",
+            )
         for one in args[1:2]:
             self.touch(EffectKind.FILE_WRITE, one)
         return UNKNOWN
@@ -364,9 +433,13 @@ class Actions:
             if text.startswith("|") or text.endswith("|"):
                 self.shell_text(each(spec, lambda one: one.strip().strip("|")))
                 return Unknown("command")
-            match = re.match(r"(\+?>>?|\+?<|)\s*(.*)", text, re.S)
+            match = re.match(r"(\+?>>?|\+?<|)\s*(.*)", text, re.DOTALL)
             mode = match[1] if match else ""
-            place = each(spec, lambda one: re.sub(r"^\s*(?:\+?>>?|\+?<)?\s*", "", one)) if spec.known is not Known.DYNAMIC else spec.replace(prefix=re.sub(r"^\s*(?:\+?>>?|\+?<)\s*", "", spec.prefix))
+            place = (
+                each(spec, lambda one: re.sub(r"^\s*(?:\+?>>?|\+?<)?\s*", "", one))
+                if spec.known is not Known.DYNAMIC
+                else spec.replace(prefix=re.sub(r"^\s*(?:\+?>>?|\+?<)\s*", "", spec.prefix))
+            )
         kind = EffectKind.FILE_APPEND if ">>" in mode else EffectKind.FILE_WRITE if ">" in mode or "+" in mode else EffectKind.FILE_READ
         self.touch(kind, place)
         return UNKNOWN
@@ -410,11 +483,20 @@ class Actions:
             self.spawned_shell = True
             if self.connected:
                 self.reverse_shell()
-        self.effects.extend(run_text(self.nested_call(), self.scene, field.replace(origins=tuple(o for o in field.origins if not o.producers)), via=self.language))
+        self.effects.extend(
+            run_text(
+                self.nested_call(), self.scene, field.replace(origins=tuple(o for o in field.origins if not o.producers)), via=self.language
+            )
+        )
 
     def process(self, words: list[Field]) -> None:
         """An argument vector runs."""
-        if words and words[0].text is not None and _SHELLS.match(words[0].text) and not any((word.text or "").startswith("-c") for word in words[1:]):
+        if (
+            words
+            and words[0].text is not None
+            and _SHELLS.match(words[0].text)
+            and not any((word.text or "").startswith("-c") for word in words[1:])
+        ):
             self.spawned_shell = True
             if self.connected:
                 self.reverse_shell()
@@ -425,7 +507,12 @@ class Actions:
 
     def reverse_shell(self) -> None:
         """A socket tied to a process."""
-        self.add(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, "" if self.connected == "socket" else self.connected), reverse="1", via=self.language)
+        self.add(
+            EffectKind.NET_REMOTE_EXEC,
+            Target(TargetKind.HOST, "" if self.connected == "socket" else self.connected),
+            reverse="1",
+            via=self.language,
+        )
 
     def do_shell(self, name: str, args: tuple[object, ...]) -> object:
         words = [one for one in args if not isinstance(one, (Table, Thing)) and not (isinstance(one, Ref) and not one.name.isupper())]
@@ -496,7 +583,11 @@ class Actions:
         for one in args[:1]:
             field = field_of(one)
             text = field.text or ""
-            if name in ("require", "require_relative", "use") and "/" not in text and not text.endswith((".rb", ".pl", ".php", ".lua", ".pm")):
+            if (
+                name in ("require", "require_relative", "use")
+                and "/" not in text
+                and not text.endswith((".rb", ".pl", ".php", ".lua", ".pm"))
+            ):
                 continue
             for effect in file_effects(self.call, self.scene, EffectKind.CODE_SCRIPT, field, language=self.language):
                 self.effects.append(effect)
@@ -521,7 +612,16 @@ class Actions:
 
     def opaque(self, source: str, reason: str) -> None:
         """Code that runs and cannot be read."""
-        self.effects.append(self.call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.POSSIBLE, language=self.language, reason=reason, source=source, dynamic="interpreter"))
+        self.effects.append(
+            self.call.effect(
+                EffectKind.CODE_OPAQUE,
+                certainty=Certainty.POSSIBLE,
+                language=self.language,
+                reason=reason,
+                source=source,
+                dynamic="interpreter",
+            )
+        )
 
     def do_invoke(self, name: str, args: tuple[object, ...]) -> object:
         text = field_of(args[0]).text if args else None
@@ -553,7 +653,12 @@ class Actions:
             request.text(field_of(body))
         found = list(request.effects(self.call, self.scene))
         if body is not None and "env" in taint(body):
-            found = [e.replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted({**dict(e.attributes), "upload": "env", "secret": "1"}.items()))) for e in found]
+            found = [
+                e.replace(
+                    kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted({**dict(e.attributes), "upload": "env", "secret": "1"}.items()))
+                )
+                for e in found
+            ]
         self.effects.extend(found)
         return Thing("response")
 
@@ -569,7 +674,11 @@ class Actions:
             return self.do_fetch(name, args)
         if name.endswith("getstore") and len(args) > 1:
             self.touch(EffectKind.FILE_WRITE, args[1])
-        if self.language == "perl" and name == "get" and not (isinstance(args[0], Field) and "://" in (args[0].text or args[0].prefix) if args else False):
+        if (
+            self.language == "perl"
+            and name == "get"
+            and not (isinstance(args[0], Field) and "://" in (args[0].text or args[0].prefix) if args else False)
+        ):
             return UNKNOWN
         if args:
             self.request(args[0], "GET")
@@ -577,7 +686,9 @@ class Actions:
 
     def do_http_post(self, name: str, args: tuple[object, ...]) -> object:
         method = name.rsplit(".", 1)[-1].upper()
-        return self.request(args[0] if args else UNKNOWN, method if method in ("PUT", "PATCH") else "POST", args[1] if len(args) > 1 else literal(""))
+        return self.request(
+            args[0] if args else UNKNOWN, method if method in ("PUT", "PATCH") else "POST", args[1] if len(args) > 1 else literal("")
+        )
 
     def do_http_delete(self, name: str, args: tuple[object, ...]) -> object:
         return self.request(args[0] if args else UNKNOWN, "DELETE")
@@ -603,7 +714,13 @@ class Actions:
             return self.do_connect("connect", args)
         if name in ("write", "end", "send", "print", "puts", "syswrite") and args:
             secret = "1" if any("env" in taint(one) for one in args) else ""
-            self.add(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, self.connected), upload="env" if secret else "text", secret=secret, via=self.language)
+            self.add(
+                EffectKind.NET_UPLOAD,
+                Target(TargetKind.HOST, self.connected),
+                upload="env" if secret else "text",
+                secret=secret,
+                via=self.language,
+            )
         return Unknown("network") if name in ("read", "gets", "recv") else base
 
     def do_listen(self, name: str, args: tuple[object, ...]) -> object:
@@ -652,7 +769,11 @@ class Actions:
 
     def do_charcode(self, name: str, args: tuple[object, ...]) -> object:
         items = args[0].items if len(args) == 1 and isinstance(args[0], Many) else args
-        return literal("".join(chr(item) for item in items if type(item) is int and 0 <= item < 0x110000)) if items and all(type(item) is int for item in items) else UNKNOWN
+        return (
+            literal("".join(chr(item) for item in items if type(item) is int and 0 <= item < 0x110000))
+            if items and all(type(item) is int for item in items)
+            else UNKNOWN
+        )
 
     def do_quotemeta(self, name: str, args: tuple[object, ...]) -> object:
         return args[0] if args else UNKNOWN
@@ -682,7 +803,7 @@ class Actions:
         return literal(self.scene.home)
 
     def do_tmpdir(self, name: str, args: tuple[object, ...]) -> object:
-        return literal("/tmp")  # noqa: S108  # what the function says, not a file of ours
+        return literal("/tmp")  # what the function says, not a file of ours
 
     def do_cwd(self, name: str, args: tuple[object, ...]) -> object:
         return self.call.invocation.cwd
@@ -694,7 +815,7 @@ class Actions:
         return UNKNOWN
 
     def do_scratch(self, name: str, args: tuple[object, ...]) -> object:
-        return Field(Known.DYNAMIC, reason="a fresh scratch name", origins=(Origin("mktemp", "/tmp"),))  # noqa: S108
+        return Field(Known.DYNAMIC, reason="a fresh scratch name", origins=(Origin("mktemp", "/tmp"),))
 
     def do_getenv(self, name: str, args: tuple[object, ...]) -> object:
         return self.environment(field_of(args[0]).text) if args else Unknown("env")

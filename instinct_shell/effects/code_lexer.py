@@ -14,7 +14,8 @@ from ..model.value import Value
 PAIRS = {"(": ")", "[": "]", "{": "}", "<": ">"}
 # After these words a slash starts a regular expression.
 _BEFORE_REGEX = frozenset(
-    "return typeof case in of do else void delete throw new if unless and or not while until split grep map push x lt gt le ge eq ne cmp when print say puts yield await match".split()
+    "return typeof case in of do else void delete throw new if unless and or not while until split grep map push x "
+    "lt gt le ge eq ne cmp when print say puts yield await match".split()
 )
 
 
@@ -31,11 +32,19 @@ class Token(Value):
 @cache
 def _pattern(language: str) -> re.Pattern[str]:
     sigil = {"javascript": "", "perl": r"[$@%&]?", "ruby": r"[@$:]{0,2}", "php": r"\$?", "lua": ""}[language]
-    tail = r"[\w$]*" if language == "javascript" else r"\w*(?:(?:::|')\w+)*[?!]?" if language in ("perl", "ruby") else r"\w*(?:\\\w+)*" if language == "php" else r"\w*"
+    tail = (
+        r"[\w$]*"
+        if language == "javascript"
+        else r"\w*(?:(?:::|')\w+)*[?!]?"
+        if language in ("perl", "ruby")
+        else r"\w*(?:\\\w+)*"
+        if language == "php"
+        else r"\w*"
+    )
     first = r"[A-Za-z_$]" if language == "javascript" else r"[A-Za-z_\\]" if language == "php" else r"[A-Za-z_]"
     return re.compile(
         rf"(?P<blank>\s+)|(?P<number>\d[\w.]*)|(?P<name>{sigil}{first}{tail}|[$@]\{{\w+\}}|[$][&_0-9!@/\\,;.])|(?P<op>=>|->|\?\.|\.\.\.|\.\.|::|&&|\|\||=~|!~|==+|!=+|<=|>=|\+=|\.=|<<|.)",
-        re.S,
+        re.DOTALL,
     )
 
 
@@ -84,18 +93,28 @@ class _Lexer:
         """Skips a comment here."""
         text, at, language = self.text, self.at, self.language
         ends = ""
-        if text.startswith("//", at) and language in ("javascript", "php"):
-            ends = "\n"
-        elif text[at] == "#" and language in ("perl", "ruby", "php") and (at == 0 or text[at - 1] in " \t\n;{}()") and not text.startswith("#[", at):
-            ends = "\n"
-        elif text.startswith("#!", at) and at == 0:
+        if (
+            (text.startswith("//", at) and language in ("javascript", "php"))
+            or (
+                text[at] == "#"
+                and language in ("perl", "ruby", "php")
+                and (at == 0 or text[at - 1] in " \t\n;{}()")
+                and not text.startswith("#[", at)
+            )
+            or (text.startswith("#!", at) and at == 0)
+        ):
             ends = "\n"
         elif text.startswith("--", at) and language == "lua":
             long = re.compile(r"--\[(=*)\[").match(text, at)
             ends = f"]{long[1]}]" if long else "\n"
         elif text.startswith("/*", at) and language in ("javascript", "php"):
             ends = "*/"
-        elif language in ("perl", "ruby") and self.fresh and re.compile(r"=(?:begin|pod|head\d|cut|item|over)\b").match(text, at) and (at == 0 or text[at - 1] == "\n"):
+        elif (
+            language in ("perl", "ruby")
+            and self.fresh
+            and re.compile(r"=(?:begin|pod|head\d|cut|item|over)\b").match(text, at)
+            and (at == 0 or text[at - 1] == "\n")
+        ):
             ends = "\n=cut" if language == "perl" else "\n=end"
         elif language == "perl" and re.compile(r"__(?:END|DATA)__\b").match(text, at):
             self.at = len(text)
@@ -136,7 +155,9 @@ class _Lexer:
             return True
         return char == "<" and self.text.startswith("<<", self.at) and self.heredoc()
 
-    def string(self, opener: str, closer: str, *, interpolates: bool, escapes: bool = True, kind: str = "text", at: int | None = None) -> None:
+    def string(
+        self, opener: str, closer: str, *, interpolates: bool, escapes: bool = True, kind: str = "text", at: int | None = None
+    ) -> None:
         """A quoted piece up to its closer, with nesting when the two differ."""
         text = self.text
         start = self.at + 1 if at is None else at
@@ -174,10 +195,23 @@ class _Lexer:
         else:
             found: list[tuple[bool, str]] = []
             last = 0
-            for match in re.finditer(r"\\.|(?P<v>\{?\$\{?\w+(?:(?:->)?[\[{][^\]}]*[\]}])?\}?|@\{?\w+\}?|@\{\[.*?\]\})" if self.language == "perl" else r"\\.|(?P<v>\{\$[^}]*\}|\$\w+(?:\[\w*\]|->\w+)?)", body, re.S):
+            for match in re.finditer(
+                r"\\.|(?P<v>\{?\$\{?\w+(?:(?:->)?[\[{][^\]}]*[\]}])?\}?|@\{?\w+\}?|@\{\[.*?\]\})"
+                if self.language == "perl"
+                else r"\\.|(?P<v>\{\$[^}]*\}|\$\w+(?:\[\w*\]|->\w+)?)",
+                body,
+                re.DOTALL,
+            ):
                 if match["v"] is not None:
                     found.append((False, unescape(body[last : match.start()], self.language)))
-                    found.append((True, match["v"].strip("{}").replace("${", "$").replace("{", "", 1) if match["v"].startswith(("${", "{$")) else match["v"]))
+                    found.append(
+                        (
+                            True,
+                            match["v"].strip("{}").replace("${", "$").replace("{", "", 1)
+                            if match["v"].startswith(("${", "{$"))
+                            else match["v"],
+                        )
+                    )
                     last = match.end()
             found.append((False, unescape(body[last:], self.language)))
             return tuple(piece for piece in found if piece[1] or piece[0])
@@ -205,7 +239,9 @@ class _Lexer:
             return True
         last = self.out[-1]
         if last.kind == "name":
-            return last.text in _BEFORE_REGEX or (self.language == "ruby" and self.spaced and not self.text[self.at + 1 : self.at + 2].isspace())
+            return last.text in _BEFORE_REGEX or (
+                self.language == "ruby" and self.spaced and not self.text[self.at + 1 : self.at + 2].isspace()
+            )
         if last.kind in ("text", "template", "number", "regex", "command"):
             return False
         return last.text not in (")", "]", "}")
@@ -222,7 +258,11 @@ class _Lexer:
     def quote_like(self) -> bool:
         """Perl's q qq qw qx m s tr y qr with any delimiter."""
         match = re.compile(r"(qq|qx|qw|qr|q|m|s|tr|y)\s*([^\w\s,;=)]|(?<=\s)[^\w\s,;=)])").match(self.text, self.at)
-        if match is None or (self.at and (self.text[self.at - 1].isalnum() or self.text[self.at - 1] in "_$@%&>{-")) or self.text.startswith("=>", match.end() - 1):
+        if (
+            match is None
+            or (self.at and (self.text[self.at - 1].isalnum() or self.text[self.at - 1] in "_$@%&>{-"))
+            or self.text.startswith("=>", match.end() - 1)
+        ):
             return False
         if self.out and self.out[-1].text in ("->", "sub"):
             return False
@@ -260,7 +300,11 @@ class _Lexer:
     def percent(self) -> bool:
         """Ruby's %w %q %x and plain %(...)."""
         match = re.compile(r"%([wWiIqQxrs]?)([(\[{<|!/])").match(self.text, self.at)
-        if match is None or (self.out and self.out[-1].kind in ("number", "name", "text") and not match[1]) or (self.out and self.out[-1].text in (")", "]")):
+        if (
+            match is None
+            or (self.out and self.out[-1].kind in ("number", "name", "text") and not match[1])
+            or (self.out and self.out[-1].text in (")", "]"))
+        ):
             return False
         self.at = match.end()
         kind = {"x": "command", "r": "regex"}.get(match[1], "text")
@@ -292,7 +336,7 @@ class _Lexer:
         self.at = blank.start() + blank[0].index("\n") + 1
         pending = [index for index, token in enumerate(self.out) if token.kind == "heredoc"]
         for name, interpolates, runs in self.heredocs:
-            end = re.compile(rf"^[ \t]*{re.escape(name)}\b", re.M).search(self.text, self.at)
+            end = re.compile(rf"^[ \t]*{re.escape(name)}\b", re.MULTILINE).search(self.text, self.at)
             body = self.text[self.at : end.start() if end else len(self.text)]
             self.at = end.end() if end else len(self.text)
             parts = self.pieces(body) if interpolates else ((False, body),)
@@ -338,8 +382,14 @@ def unescape(body: str, language: str, single: bool = False) -> str:
         if text[0] in "xuU" and len(text) > 1:
             digits = text[1:].strip("{}")
             return chr(int(digits, 16)) if int(digits, 16) < 0x110000 else ""
-        if text[0].isdigit() and language != "javascript" or (text[0] in "01234567" and len(text) > 1):
-            return chr(int(text, 10 if language == "lua" else 8) & 0xFF) if text.isdigit() and (language == "lua" or set(text) <= set("01234567")) else text
+        if (text[0].isdigit() and language != "javascript") or (text[0] in "01234567" and len(text) > 1):
+            return (
+                chr(int(text, 10 if language == "lua" else 8) & 0xFF)
+                if text.isdigit() and (language == "lua" or set(text) <= set("01234567"))
+                else text
+            )
         return "" if text == "\n" else _ESCAPES.get(text, text)
 
-    return re.sub(r"\\(x\{[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{1,2}|u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|\d{1,3}|.)", one, body, flags=re.S)
+    return re.sub(
+        r"\\(x\{[0-9a-fA-F]{1,6}\}|x[0-9a-fA-F]{1,2}|u\{[0-9a-fA-F]{1,6}\}|u[0-9a-fA-F]{4}|\d{1,3}|.)", one, body, flags=re.DOTALL
+    )

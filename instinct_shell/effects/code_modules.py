@@ -12,7 +12,13 @@ if TYPE_CHECKING:
 def module_name(text: str) -> str:
     """`node:fs/promises` is `fs`."""
     name = text.removeprefix("node:")
-    return {"fs/promises": "fs", "graceful-fs": "fs", "timers/promises": "timers", "mysql2/promise": "mysql2", "execa/index.js": "execa"}.get(name, name)
+    return {
+        "fs/promises": "fs",
+        "graceful-fs": "fs",
+        "timers/promises": "timers",
+        "mysql2/promise": "mysql2",
+        "execa/index.js": "execa",
+    }.get(name, name)
 
 
 def declaration(reader: Reader, word: str, at: int) -> int | None:
@@ -30,7 +36,7 @@ def declaration(reader: Reader, word: str, at: int) -> int | None:
     closer = "}" if reader.peek(at + 1) == "{" else "]"
     while index < len(reader.tokens) and reader.peek(index) != closer:
         name = reader.peek(index)
-        if name and name[0].isalpha() or name[:1] in "_$" and name:
+        if (name and name[0].isalpha()) or (name[:1] in "_$" and name):
             if reader.peek(index + 1) == ":" and reader.peek(index + 2):
                 names.append((name, reader.peek(index + 2)))
                 index += 3

@@ -22,16 +22,23 @@ if TYPE_CHECKING:
 
 _GLOBAL = "-c --context -H --host --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --namespace --address"
 _RUN = (
-    "-a --attach --add-host --annotation --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile --cpus --cpu-shares --cpuset-cpus "
-    "-c --device --device-cgroup-rule --dns --domainname --entrypoint -e --env --env-file --expose --gpus --group-add --health-cmd "
-    "--health-interval -h --hostname --ip --ipc --isolation -l --label --link --log-driver --log-opt --mac-address -m --memory --memory-swap "
-    "--mount --name --net --network --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish --pull --restart --runtime "
-    "--security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit -u --user --userns --uts -v --volume "
+    "-a --attach --add-host --annotation --blkio-weight --cap-add --cap-drop --cgroup-parent --cgroupns --cidfile "
+    "--cpus --cpu-shares --cpuset-cpus "
+    "-c --device --device-cgroup-rule --dns --domainname --entrypoint -e --env --env-file --expose --gpus "
+    "--group-add --health-cmd "
+    "--health-interval -h --hostname --ip --ipc --isolation -l --label --link --log-driver --log-opt --mac-address "
+    "-m --memory --memory-swap "
+    "--mount --name --net --network --network-alias --oom-score-adj --pid --pids-limit --platform -p --publish "
+    "--pull --restart --runtime "
+    "--security-opt --shm-size --stop-signal --stop-timeout --storage-opt --sysctl --tmpfs --ulimit -u --user "
+    "--userns --uts -v --volume "
     "--volume-driver --volumes-from -w --workdir --detach-keys --index --secret --pod"
 )
 _COMPOSE = "-f --file -p --project-name --project-directory --env-file --profile --parallel --progress --ansi"
 _SOCKETS = ("docker.sock", "podman.sock", "containerd.sock", "crio.sock", "dockershim.sock")
-_HOST_FOLDERS = frozenset("/ /etc /root /boot /var /usr /home /proc /sys /dev /lib /bin /sbin /run /var/run /var/lib /var/lib/docker /opt".split())
+_HOST_FOLDERS = frozenset(
+    "/ /etc /root /boot /var /usr /home /proc /sys /dev /lib /bin /sbin /run /var/run /var/lib /var/lib/docker /opt".split()
+)
 _STRONG_CAPS = frozenset("ALL SYS_ADMIN SYS_PTRACE SYS_MODULE DAC_READ_SEARCH DAC_OVERRIDE SYS_RAWIO BPF NET_ADMIN".split())
 _FILES = frozenset(kind for kind in EffectKind if kind.value.startswith("file.") or kind in (EffectKind.CODE_SCRIPT,))
 
@@ -46,11 +53,39 @@ def docker(call: Call, scene: Scene) -> Iterator[Effect]:
     if verb == "compose":
         yield from compose(call.replace(argv=argv), scene)
         return
-    if verb in ("container", "image", "buildx", "builder", "volume", "network", "system", "manifest", "stack", "service", "swarm", "node", "secret",
-                "config", "context", "plugin", "trust", "machine", "pod", "model", "scout"):  # fmt: skip
+    if verb in (
+        "container",
+        "image",
+        "buildx",
+        "builder",
+        "volume",
+        "network",
+        "system",
+        "manifest",
+        "stack",
+        "service",
+        "swarm",
+        "node",
+        "secret",
+        "config",
+        "context",
+        "plugin",
+        "trust",
+        "machine",
+        "pod",
+        "model",
+        "scout",
+    ):
         group, inner = verb, split(argv, stop=1)
         verb, argv = inner.verb(), inner.words[1:]
-        if group not in ("container", "image", "buildx", "builder") or (group, verb) in (("image", "prune"), ("container", "prune"), ("builder", "prune"), ("image", "rm"), ("buildx", "prune"), ("buildx", "rm")):
+        if group not in ("container", "image", "buildx", "builder") or (group, verb) in (
+            ("image", "prune"),
+            ("container", "prune"),
+            ("builder", "prune"),
+            ("image", "rm"),
+            ("buildx", "prune"),
+            ("buildx", "rm"),
+        ):
             yield from _group(call, group, verb, argv, context)
             return
     if any(word.text == "--help" for word in argv):
@@ -97,13 +132,39 @@ def _group(call: Call, group: str, verb: str, argv: tuple[Field, ...], context: 
     named = words.words[0] if words.words else None
     if verb in ("ls", "list", "inspect", "ps", "df", "info", "events", "show", "logs", "version", "use", "help", "") and group != "context":
         yield infra(call, EffectKind.INFRA_READ, call.name, line, named, context=context)
-    elif line in ("image prune", "builder prune", "buildx prune", "image rm", "buildx rm", "container prune", "network prune", "network rm"):
+    elif line in (
+        "image prune",
+        "builder prune",
+        "buildx prune",
+        "image rm",
+        "buildx rm",
+        "container prune",
+        "network prune",
+        "network rm",
+    ):
         if line in ("container prune", "network rm", "network prune") or (line == "image prune" and words.has("-a", "--all")):
             yield infra(call, EffectKind.INFRA_APPLY, call.name, line, named, context=context)
-    elif (verb in ("rm", "remove", "prune", "leave", "reset", "down") and group not in ("context", "machine")) or line in ("machine rm", "machine reset"):
+    elif (verb in ("rm", "remove", "prune", "leave", "reset", "down") and group not in ("context", "machine")) or line in (
+        "machine rm",
+        "machine reset",
+    ):
         everything = "1" if verb in ("prune", "reset") else ""
-        yield infra(call, EffectKind.INFRA_DESTROY, call.name, line, named, context=context, all=everything, volumes="1" if words.has("--volumes") else "")
-    elif group in ("stack", "service", "swarm", "node", "secret", "config") or line in ("context use", "context rm", "plugin install", "plugin enable"):
+        yield infra(
+            call,
+            EffectKind.INFRA_DESTROY,
+            call.name,
+            line,
+            named,
+            context=context,
+            all=everything,
+            volumes="1" if words.has("--volumes") else "",
+        )
+    elif group in ("stack", "service", "swarm", "node", "secret", "config") or line in (
+        "context use",
+        "context rm",
+        "plugin install",
+        "plugin enable",
+    ):
         yield infra(call, EffectKind.INFRA_APPLY, call.name, line, named, context=context)
     elif verb == "push":
         yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(named), tool=call.name, context=context)
@@ -112,10 +173,27 @@ def _group(call: Call, group: str, verb: str, argv: tuple[Field, ...], context: 
 def _remove(call: Call, verb: str, words: Split, context: str) -> Iterator[Effect]:
     """Named containers are one's own scratch; all of them (a listing) are somebody's work."""
     many = any(word.known is not Known.STATIC for word in words.words) or words.has("-a", "--all")
-    if verb == "rm" and words.has("-v", "--volumes") or (verb == "rm" and many):
-        yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, words.words[0] if words.words else None, context=context, all="1" if many else "")
+    if (verb == "rm" and words.has("-v", "--volumes")) or (verb == "rm" and many):
+        yield infra(
+            call,
+            EffectKind.INFRA_DESTROY,
+            call.name,
+            verb,
+            words.words[0] if words.words else None,
+            context=context,
+            all="1" if many else "",
+        )
     elif verb == "rm" or (many and verb != "rmi") or (many and verb == "rmi"):
-        yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, words.words[0] if words.words else None, context=context, all="1" if many else "", local="1")
+        yield infra(
+            call,
+            EffectKind.INFRA_APPLY,
+            call.name,
+            verb,
+            words.words[0] if words.words else None,
+            context=context,
+            all="1" if many else "",
+            local="1",
+        )
 
 
 def _copy(call: Call, scene: Scene, operands: tuple[Field, ...]) -> Iterator[Effect]:
@@ -130,7 +208,11 @@ def _copy(call: Call, scene: Scene, operands: tuple[Field, ...]) -> Iterator[Eff
 
 
 def _build(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:
-    words = split(argv, "-t --tag -f --file --build-arg --target --platform --progress --secret --ssh -o --output --cache-from --cache-to --label --network --builder --iidfile --metadata-file --add-host --build-context --set --pull=")
+    words = split(
+        argv,
+        "-t --tag -f --file --build-arg --target --platform --progress --secret --ssh -o --output --cache-from "
+        "--cache-to --label --network --builder --iidfile --metadata-file --add-host --build-context --set --pull=",
+    )
     for field in words.all("--secret"):
         for pair in shown(field).split(","):
             name, _, value = pair.partition("=")
@@ -181,7 +263,14 @@ def _volume(field: Field) -> Iterator[Mount]:
         host, _, rest = text.partition(":")
         if rest:
             cut = host.split("\0", 1)
-            inner = Field(Known.DYNAMIC, prefix=cut[0], suffix=cut[1] if len(cut) > 1 else "", reason=field.reason, origins=field.origins, unset=field.unset)
+            inner = Field(
+                Known.DYNAMIC,
+                prefix=cut[0],
+                suffix=cut[1] if len(cut) > 1 else "",
+                reason=field.reason,
+                origins=field.origins,
+                unset=field.unset,
+            )
             yield Mount(inner if "\0" in host else literal(host), rest.split(":", 1)[0], rest.endswith(":ro"))
         return
     for value in field.values:
@@ -228,7 +317,9 @@ def _privileges(words: Split) -> Iterator[str]:
         if shown(field).upper().removeprefix("CAP_") in _STRONG_CAPS:
             yield f"--cap-add={shown(field)}"
     for field in words.all("--device"):
-        if shown(field).startswith(("/dev/sd", "/dev/nvme", "/dev/mem", "/dev/mapper", "/dev/vd", "/dev/xvd", "/dev/dm", "/dev/kmem", "/dev/loop")):
+        if shown(field).startswith(
+            ("/dev/sd", "/dev/nvme", "/dev/mem", "/dev/mapper", "/dev/vd", "/dev/xvd", "/dev/dm", "/dev/kmem", "/dev/loop")
+        ):
             yield f"--device={shown(field)}"
     for field in words.all("--security-opt"):
         if "unconfined" in shown(field) or shown(field) in ("label=disable", "label:disable"):
@@ -244,7 +335,7 @@ def _mounted(call: Call, scene: Scene, mount: Mount) -> Iterator[Effect]:
     if host in _HOST_FOLDERS or host == scene.home:
         yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.PATH, host), tool="docker", action=f"mount {host}")
         return
-    if host and (inside(host, scene.workspace) or inside(host, "/tmp")):  # noqa: S108  # a scope, not a file of ours
+    if host and (inside(host, scene.workspace) or inside(host, "/tmp")):  # a scope, not a file of ours
         return
     kind = EffectKind.FILE_READ if mount.readonly else EffectKind.FILE_WRITE
     for effect in file_effects(call, scene, kind, mount.host, recursive="1", mount="1"):
@@ -276,7 +367,9 @@ def _map_back(effect: Effect, mounts: tuple[Mount, ...], call: Call) -> Effect |
 def _inside(call: Call, scene: Scene, where: tuple[Field, ...], command: tuple[Field, ...], via: str, privileged: bool) -> Iterator[Effect]:
     """A command in a container that stays: its files may be anyone's data."""
     name = shown(where[0]) if where else ""
-    yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, name), via="docker", local="1", command=" ".join(map(shown, command))[:80])
+    yield call.effect(
+        EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, name), via="docker", local="1", command=" ".join(map(shown, command))[:80]
+    )
     if privileged:
         yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing("--privileged"), tool="docker", action="exec --privileged")
     if command:
@@ -303,13 +396,31 @@ def compose(call: Call, scene: Scene) -> Iterator[Effect]:
     elif verb == "push" or (verb == "publish"):
         yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(words.words[0] if words.words else "images"), tool="compose")
     elif verb in ("exec", "run"):
-        inner = split(argv, "-e --env -u --user -w --workdir --index -v --volume -p --publish --name --entrypoint -l --label --env-from-file", stop=1)
+        inner = split(
+            argv, "-e --env -u --user -w --workdir --index -v --volume -p --publish --name --entrypoint -l --label --env-from-file", stop=1
+        )
         for mount in _mounts(inner):
             yield from _mounted(call, scene, mount)
         yield from _inside(call, scene, inner.words[:1], inner.words[1:], f"compose {verb}", inner.has("--privileged"))
     elif verb == "cp":
         yield from _copy(call, scene, words.words)
-    elif verb in ("up", "start", "restart", "build", "create", "watch", "scale", "pull", "stop", "down", "kill", "pause", "unpause", "rm", "attach"):
+    elif verb in (
+        "up",
+        "start",
+        "restart",
+        "build",
+        "create",
+        "watch",
+        "scale",
+        "pull",
+        "stop",
+        "down",
+        "kill",
+        "pause",
+        "unpause",
+        "rm",
+        "attach",
+    ):
         yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"compose {verb}"))
     elif verb:
         yield infra(call, EffectKind.INFRA_READ, "compose", verb)
@@ -321,18 +432,48 @@ def machines(call: Call, scene: Scene) -> Iterator[Effect]:
     verb = words.verb()
     if verb in ("exec", "shell", "console"):
         yield from _inside(call, scene, words.words[1:2], words.rest or words.words[2:], f"{call.name} {verb}", False)
-    elif verb in ("delete", "rm", "undefine", "destroy", "vol-delete", "pool-delete", "snapshot-delete", "unregistervm", "remove", "reset", "closemedium"):
+    elif verb in (
+        "delete",
+        "rm",
+        "undefine",
+        "destroy",
+        "vol-delete",
+        "pool-delete",
+        "snapshot-delete",
+        "unregistervm",
+        "remove",
+        "reset",
+        "closemedium",
+    ):
         yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, words.words[1] if len(words.words) > 1 else None)
-    elif verb not in ("list", "ls", "info", "show", "dominfo", "domstate", "dumpxml", "status", "image", "version", "help", "showvminfo", ""):
+    elif verb not in (
+        "list",
+        "ls",
+        "info",
+        "show",
+        "dominfo",
+        "domstate",
+        "dumpxml",
+        "status",
+        "image",
+        "version",
+        "help",
+        "showvminfo",
+        "",
+    ):
         yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, words.words[1] if len(words.words) > 1 else None)
 
 
 def image_tool(call: Call, scene: Scene) -> Iterator[Effect]:
     """skopeo, crane, oras, cosign, buildah, ctr: images without a daemon."""
-    words = split(call.argv, "-t --tag -f --file --creds --src-creds --dest-creds --authfile -u --username -p --password -n --namespace --key -o")
+    words = split(
+        call.argv, "-t --tag -f --file --creds --src-creds --dest-creds --authfile -u --username -p --password -n --namespace --key -o"
+    )
     verb = words.verb()
     last = words.words[-1] if len(words.words) > 1 else None
-    if verb in ("push", "copy", "cp", "sync", "append", "mutate", "attach", "sign", "attest") and not shown(last).startswith(("dir:", "oci:", "docker-archive:", "docker-daemon:", "containers-storage:")):
+    if verb in ("push", "copy", "cp", "sync", "append", "mutate", "attach", "sign", "attest") and not shown(last).startswith(
+        ("dir:", "oci:", "docker-archive:", "docker-daemon:", "containers-storage:")
+    ):
         yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(last), tool=call.name)
     elif verb in ("delete", "rm", "remove", "del", "rmi", "prune", "clean"):
         yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, last)
@@ -343,7 +484,17 @@ def image_tool(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(("docker", "podman", "nerdctl", "finch"), style="raw nohelp", describe=docker, summary="containers"),
     Program(("docker-compose", "podman-compose"), style="raw nohelp", describe=compose, summary="sets of containers"),
-    Program(("lxc", "incus", "virsh", "machinectl", "VBoxManage", "prlctl"), style="raw", describe=machines, summary="containers and virtual machines"),
-    Program(("skopeo", "crane", "oras", "cosign", "buildah", "ctr", "crictl", "regctl", "kaniko"), style="raw", describe=image_tool, summary="container images"),
+    Program(
+        ("lxc", "incus", "virsh", "machinectl", "VBoxManage", "prlctl"),
+        style="raw",
+        describe=machines,
+        summary="containers and virtual machines",
+    ),
+    Program(
+        ("skopeo", "crane", "oras", "cosign", "buildah", "ctr", "crictl", "regctl", "kaniko"),
+        style="raw",
+        describe=image_tool,
+        summary="container images",
+    ),
     Program(("hadolint", "dive", "trivy", "grype", "syft", "container-diff", "ctop", "lazydocker"), style="raw", summary="looks at images"),
-)  # fmt: skip
+)

@@ -21,7 +21,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-KINDS = {sql.READ: EffectKind.DB_READ, sql.WRITE: EffectKind.DB_WRITE, sql.DELETE_ALL: EffectKind.DB_DELETE_UNSCOPED, sql.DROP: EffectKind.DB_DROP}
+KINDS = {
+    sql.READ: EffectKind.DB_READ,
+    sql.WRITE: EffectKind.DB_WRITE,
+    sql.DELETE_ALL: EffectKind.DB_DELETE_UNSCOPED,
+    sql.DROP: EffectKind.DB_DROP,
+}
 
 
 class Server:
@@ -43,7 +48,12 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
         kind = KINDS.get(statement.kind)
         if kind is not None:
             yield call.effect(
-                kind, Target(TargetKind.OBJECT, statement.object), statement=statement.text, object=statement.object, rows=statement.rows, **server.attributes()
+                kind,
+                Target(TargetKind.OBJECT, statement.object),
+                statement=statement.text,
+                object=statement.object,
+                rows=statement.rows,
+                **server.attributes(),
             )
         elif statement.kind == sql.SHELL:
             if statement.where == "server" and server.host and not is_local(server.host):
@@ -59,7 +69,9 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
         elif statement.kind == sql.SWITCH:
             server = Server(server.engine, statement.object, server.place, server.host)
         elif statement.kind == sql.UNKNOWN:
-            yield call.effect(EffectKind.DB_WRITE, certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1", **server.attributes())
+            yield call.effect(
+                EffectKind.DB_WRITE, certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1", **server.attributes()
+            )
 
 
 def script(call: Call, scene: Scene, field: Field, server: Server, dialect: str) -> Iterator[Effect]:
@@ -88,7 +100,15 @@ def text_word(call: Call, scene: Scene, field: Field, server: Server, dialect: s
 
 
 def _opaque(call: Call, server: Server, reason: str, source: str = "variable") -> Effect:
-    return call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.UNKNOWN, language="sql", reason=reason, source=source, dynamic="interpreter", **server.attributes())
+    return call.effect(
+        EffectKind.CODE_OPAQUE,
+        certainty=Certainty.UNKNOWN,
+        language="sql",
+        reason=reason,
+        source=source,
+        dynamic="interpreter",
+        **server.attributes(),
+    )
 
 
 def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterator[Effect]:
@@ -110,7 +130,14 @@ def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterat
             yield call.effect(EffectKind.DB_WRITE, statement="restores a dump", **server.attributes())
         elif names == {"cat"} and files:
             for effect in files:
-                yield call.effect(EffectKind.CODE_SCRIPT, effect.target, certainty=effect.certainty, language="sql", dialect=dialect, **server.attributes())
+                yield call.effect(
+                    EffectKind.CODE_SCRIPT,
+                    effect.target,
+                    certainty=effect.certainty,
+                    language="sql",
+                    dialect=dialect,
+                    **server.attributes(),
+                )
         else:
             yield _opaque(call, server, "the SQL comes through a pipe", flow.source_of(stdin.producers, scene))
     else:
@@ -173,8 +200,19 @@ SHELLS: dict[str, Shell] = {
     "presto": Shell("presto", "presto", "--execute", "-f --file", "--schema --catalog", "--server", operands="none"),
     "isql": Shell("sql", "tsql", "", "", "", "", operands="database"),
 }
-ALIASES = {"mariadb": "mysql", "trino": "presto", "clickhouse": "clickhouse-client", "sqlite": "sqlite3", "impala-shell": "hive", "spark-sql": "hive", "fbsql": "isql",
-           "ysqlsh": "psql", "pgsql": "psql", "tursodb": "sqlite3", "dolt": "mysql"}  # fmt: skip
+ALIASES = {
+    "mariadb": "mysql",
+    "trino": "presto",
+    "clickhouse": "clickhouse-client",
+    "sqlite": "sqlite3",
+    "impala-shell": "hive",
+    "spark-sql": "hive",
+    "fbsql": "isql",
+    "ysqlsh": "psql",
+    "pgsql": "psql",
+    "tursodb": "sqlite3",
+    "dolt": "mysql",
+}
 
 
 def sql_shell(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -257,7 +295,12 @@ def _tool_verb(call: Call, scene: Scene, shell: Shell) -> Iterator[Effect]:
 
 def dump(call: Call, scene: Scene) -> Iterator[Effect]:
     """pg_dump, mysqldump, mongodump ...: a read, and a file when one is named."""
-    yield call.effect(EffectKind.DB_READ, thing(call.operands[0] if call.operands else None), engine=call.name, database=spoken(call.value("-d", "--dbname", "--db") or (call.operands[0] if call.operands else None)))
+    yield call.effect(
+        EffectKind.DB_READ,
+        thing(call.operands[0] if call.operands else None),
+        engine=call.name,
+        database=spoken(call.value("-d", "--dbname", "--db") or (call.operands[0] if call.operands else None)),
+    )
     output = call.value("-f", "--file", "-r", "--result-file", "-o", "--out", "--archive")
     if output is not None and shown(output) != "-":
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
@@ -276,7 +319,14 @@ def restore(call: Call, scene: Scene) -> Iterator[Effect]:
     drops = call.has("-c", "--clean", "--drop", "--if-exists", "-C", "--create")
     place = spoken(call.value("-h", "--host", "--uri"))
     database = call.value("-d", "--dbname", "--db")
-    yield call.effect(EffectKind.DB_DROP if drops else EffectKind.DB_WRITE, thing(database), engine=call.name, database=spoken(database), target_env=place, statement="restore")
+    yield call.effect(
+        EffectKind.DB_DROP if drops else EffectKind.DB_WRITE,
+        thing(database),
+        engine=call.name,
+        database=spoken(database),
+        target_env=place,
+        statement="restore",
+    )
 
 
 def whole_database(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -291,7 +341,9 @@ def whole_database(call: Call, scene: Scene) -> Iterator[Effect]:
             return
     kind = EffectKind.DB_DROP if verb.startswith("drop") else EffectKind.DB_WRITE
     engine = "mysql" if "admin" in call.name else "postgres"
-    yield call.effect(kind, thing(spoken(name)), engine=engine, database=spoken(name), target_env=place, statement=f"{verb} {spoken(name)}".strip())
+    yield call.effect(
+        kind, thing(spoken(name)), engine=engine, database=spoken(name), target_env=place, statement=f"{verb} {spoken(name)}".strip()
+    )
 
 
 _PG = "-h --host -p --port -U --username -d --dbname -v --set --variable -P --pset -F --field-separator -R --record-separator -T --table-attr -o --output -L --log-file -c --command -f --file"
@@ -300,23 +352,86 @@ _MY = "-h --host -P --port -u --user -D --database -e --execute -S --socket --in
 PROGRAMS: tuple[Program, ...] = (
     Program(("psql", "pgcli", "usql", "ysqlsh"), _PG + " --execute --out", describe=sql_shell, summary="PostgreSQL shell"),
     Program(("mysql", "mariadb", "mycli"), _MY + " -l --logfile", describe=sql_shell, style="nohelp", summary="MySQL shell"),
-    Program(("sqlite3", "sqlite", "duckdb", "litecli", "tursodb"), "-cmd -init -separator -newline -nullvalue -mmap -maxsize -c -s -f -e --execute -vfs", style="single", describe=sql_shell, summary="database in a file"),
-    Program(("cockroach", "dolt"), "-e --execute -f --file -d --database --url --host -p --port -u --user --certs-dir -q --query", describe=sql_shell, summary="SQL database"),
-    Program(("clickhouse-client", "clickhouse"), "-q --query --queries-file -d --database -h --host --port -u --user --password --format", describe=sql_shell, summary="ClickHouse shell"),
+    Program(
+        ("sqlite3", "sqlite", "duckdb", "litecli", "tursodb"),
+        "-cmd -init -separator -newline -nullvalue -mmap -maxsize -c -s -f -e --execute -vfs",
+        style="single",
+        describe=sql_shell,
+        summary="database in a file",
+    ),
+    Program(
+        ("cockroach", "dolt"),
+        "-e --execute -f --file -d --database --url --host -p --port -u --user --certs-dir -q --query",
+        describe=sql_shell,
+        summary="SQL database",
+    ),
+    Program(
+        ("clickhouse-client", "clickhouse"),
+        "-q --query --queries-file -d --database -h --host --port -u --user --password --format",
+        describe=sql_shell,
+        summary="ClickHouse shell",
+    ),
     Program(("sqlcmd", "isql"), "-S -d -U -P -Q -q -i -o -v -t -s -w -h -l", describe=sql_shell, summary="SQL Server shell"),
-    Program(("snowsql", "snow", "bq"), "-q --query -f --filename -d --dbname --database -a --accountname -c --connection -u --username -r -w -o --project_id --dataset_id --location --format --max_rows",
-            describe=sql_shell, summary="warehouse client"),
-    Program(("cqlsh", "hive", "beeline", "impala-shell", "spark-sql", "presto", "trino"), "-e --execute -f --file -k --keyspace -u --username -p --password --database -n -i -h --hiveconf --hivevar --server --catalog --schema --output-format",
-            describe=sql_shell, summary="SQL shell"),
+    Program(
+        ("snowsql", "snow", "bq"),
+        "-q --query -f --filename -d --dbname --database -a --accountname -c --connection -u --username -r -w -o "
+        "--project_id --dataset_id --location --format --max_rows",
+        describe=sql_shell,
+        summary="warehouse client",
+    ),
+    Program(
+        ("cqlsh", "hive", "beeline", "impala-shell", "spark-sql", "presto", "trino"),
+        "-e --execute -f --file -k --keyspace -u --username -p --password --database -n -i -h --hiveconf --hivevar "
+        "--server --catalog --schema --output-format",
+        describe=sql_shell,
+        summary="SQL shell",
+    ),
     Program(("sqlplus",), "-M -R -C", describe=sql_shell, summary="Oracle shell"),
-    Program(("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mongoexport", "cockroach-dump", "pg_basebackup"),
-            "-h --host -p --port -U --username -d --dbname --db -f --file -F --format -t --table -n --schema -r --result-file -o --out --archive -u --user -c --collection --uri -j --jobs -D --pgdata -T -N -q --query",
-            describe=dump, summary="dumps a database"),
-    Program(("pg_restore", "mongorestore", "mysqlimport", "mongoimport"), "-h --host -p --port -U --username -d --dbname --db -f --file -F --format -t --table -n --schema -j --jobs -L --use-list -u --user --collection --uri --archive --type --nsInclude",
-            describe=restore, longs="--clean --drop --if-exists --create --list", summary="restores a database"),
-    Program(("dropdb", "createdb", "dropuser", "createuser", "mysqladmin", "mariadb-admin"), "-h --host -p --port= -U --username -T --template -O --owner -E --encoding -D --tablespace -u --user -P -l --locale --maintenance-db -S --socket",
-            describe=whole_database, summary="makes and drops databases"),
-    Program(("pg_resetwal", "pg_resetxlog", "innochecksum"), "-D --pgdata", when=(("", "db.delete_unscoped engine=postgres statement=reset-wal"),), harmless="-n --dry-run", summary="resets a database's log"),
-    Program(("pg_isready", "vacuumdb", "reindexdb", "pgbench", "pg_config", "pg_controldata", "mysqlcheck", "mysqlshow", "mysql_config", "sqldiff", "sqlite3_analyzer"), style="raw",
-            when=(("", "db.read"),), summary="looks after a database"),
-)  # fmt: skip
+    Program(
+        ("pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "mongodump", "mongoexport", "cockroach-dump", "pg_basebackup"),
+        "-h --host -p --port -U --username -d --dbname --db -f --file -F --format -t --table -n --schema -r "
+        "--result-file -o --out --archive -u --user -c --collection --uri -j --jobs -D --pgdata -T -N -q --query",
+        describe=dump,
+        summary="dumps a database",
+    ),
+    Program(
+        ("pg_restore", "mongorestore", "mysqlimport", "mongoimport"),
+        "-h --host -p --port -U --username -d --dbname --db -f --file -F --format -t --table -n --schema -j --jobs -L "
+        "--use-list -u --user --collection --uri --archive --type --nsInclude",
+        describe=restore,
+        longs="--clean --drop --if-exists --create --list",
+        summary="restores a database",
+    ),
+    Program(
+        ("dropdb", "createdb", "dropuser", "createuser", "mysqladmin", "mariadb-admin"),
+        "-h --host -p --port= -U --username -T --template -O --owner -E --encoding -D --tablespace -u --user -P -l "
+        "--locale --maintenance-db -S --socket",
+        describe=whole_database,
+        summary="makes and drops databases",
+    ),
+    Program(
+        ("pg_resetwal", "pg_resetxlog", "innochecksum"),
+        "-D --pgdata",
+        when=(("", "db.delete_unscoped engine=postgres statement=reset-wal"),),
+        harmless="-n --dry-run",
+        summary="resets a database's log",
+    ),
+    Program(
+        (
+            "pg_isready",
+            "vacuumdb",
+            "reindexdb",
+            "pgbench",
+            "pg_config",
+            "pg_controldata",
+            "mysqlcheck",
+            "mysqlshow",
+            "mysql_config",
+            "sqldiff",
+            "sqlite3_analyzer",
+        ),
+        style="raw",
+        when=(("", "db.read"),),
+        summary="looks after a database",
+    ),
+)

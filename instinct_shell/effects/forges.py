@@ -16,10 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VALUES = (
-    "-R --repo -b --body -F --body-file -t --title -l --label -a --assignee -r --reviewer -B --base -H --head -m --milestone -p --project "
-    "-L --limit -q --jq -s --state --json --template -X --method -f --raw-field --field --input --hostname --cache -n --notes --notes-file "
-    "-d --desc --description -D --dir --pattern -w --workflow --ref -e --env --org -o --owner --source --remote --visibility --search -S --author "
-    "--job --attempt -c --comment --reason --subject --match-head-commit --author-email --preview -u --user --env-file --target --discussion-category "
+    "-R --repo -b --body -F --body-file -t --title -l --label -a --assignee -r --reviewer -B --base -H --head -m "
+    "--milestone -p --project "
+    "-L --limit -q --jq -s --state --json --template -X --method -f --raw-field --field --input --hostname --cache "
+    "-n --notes --notes-file "
+    "-d --desc --description -D --dir --pattern -w --workflow --ref -e --env --org -o --owner --source --remote "
+    "--visibility --search -S --author "
+    "--job --attempt -c --comment --reason --subject --match-head-commit --author-email --preview -u --user "
+    "--env-file --target --discussion-category "
     "--filename --branch -A --app --homepage --gitignore --license --team --scopes --name --key --value --interval"
 )
 _DESTROYS = re.compile(
@@ -38,7 +42,7 @@ _APPLIES = re.compile(
     r"run (?:rerun|cancel)|secret set|variable set|ci (?:run|retry|trigger|cancel|delete)|codespace (?:create|stop|rebuild|edit)|project \w+|"
     r"ssh-key add|gpg-key add|variable (?:export)|schedule \w+|pipeline (?:run|delete|cancel)|job |deploy|ruleset create|org |token create|token rotate)\b"
 )
-_DELETING_QUERY = re.compile(r"mutation\b.*?\b(?:delete|remove|archive|destroy)\w*\s*\(", re.I | re.S)
+_DELETING_QUERY = re.compile(r"mutation\b.*?\b(?:delete|remove|archive|destroy)\w*\s*\(", re.IGNORECASE | re.DOTALL)
 
 
 def forge(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -58,11 +62,15 @@ def forge(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.SECRET_READ, thing(f"{call.name} token"), store=call.name, prints="1")
     elif _DESTROYS.match(line):
         yield infra(call, EffectKind.INFRA_DESTROY, call.name, line, named or repo)
-    elif _PUBLISHES.match(line) or (line == "repo create" and words.has("--push", "--public", "--source")) or (
-        line == "repo edit" and shown(words.value("--visibility")) == "public"
+    elif (
+        _PUBLISHES.match(line)
+        or (line == "repo create" and words.has("--push", "--public", "--source"))
+        or (line == "repo edit" and shown(words.value("--visibility")) == "public")
     ):
         public = "1" if words.has("--public", "-p", "--public=true") or "public" in shown(words.value("--visibility")) else ""
-        yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(named if line.startswith("release") else line), tool=call.name, name=line, public=public)
+        yield call.effect(
+            EffectKind.PACKAGE_PUBLISH, thing(named if line.startswith("release") else line), tool=call.name, name=line, public=public
+        )
     elif _TALKS.match(line):
         yield call.effect(EffectKind.NET_UPLOAD, host, method="POST", upload="text", via=call.name, verb=line)
         if "--delete-branch" in words.flags:
@@ -122,13 +130,19 @@ def _api(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
         else:
             yield infra(call, EffectKind.INFRA_READ, call.name, "api graphql", "graphql query")
         return
-    kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(method, EffectKind.INFRA_APPLY)
+    kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(
+        method, EffectKind.INFRA_APPLY
+    )
     yield infra(call, kind, call.name, f"api {method}", endpoint)
 
 
 def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
     """kaggle, huggingface-cli, hf, wandb, dvc, replicate: what leaves the machine and what is started there."""
-    words = split(call.argv, "-p --path -c -f --file -m --message -d --dataset -k --kernel --repo-type --revision --token --include --exclude -w --work -r --remote -q -l --local-dir")
+    words = split(
+        call.argv,
+        "-p --path -c -f --file -m --message -d --dataset -k --kernel --repo-type --revision --token --include --exclude "
+        "-w --work -r --remote -q -l --local-dir",
+    )
     texts = [word.text or "" for word in words.words]
     line = " ".join(texts[:2])
     if words.has("-h", "--help") or not texts:
@@ -148,7 +162,7 @@ def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, call.name), method="GET")
         for field in words.all("-p", "--path", "-l", "--local-dir", "-w"):
             yield from file_effects(call, scene, EffectKind.FILE_CREATE, field, recursive="1")
-    elif set(texts[:2]) & {"run", "predict", "train", "jobs", "train"}:
+    elif set(texts[:2]) & {"run", "predict", "train", "jobs"}:
         from .spend import repetition
 
         yield call.effect(EffectKind.API_CALL, thing(line), provider=call.name, unknown="1", **repetition(call, scene))
@@ -156,12 +170,30 @@ def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
     """Clients of paid models (claude, codex, gemini, llm ...): a prompt is a charge; versions, settings and logins are not."""
-    words = split(call.argv, "-m --model -p --prompt -o --output-format --output --max-turns -f --file --system -s -t --temperature -c --config -C --cd")
+    words = split(
+        call.argv,
+        "-m --model -p --prompt -o --output-format --output --max-turns -f --file --system -s -t --temperature -c --config -C --cd",
+    )
     texts = [word.text or "" for word in words.words]
     if words.has("-v", "--version", "-h", "--help", "-V") or texts[:1] in (
-        ["mcp"], ["config"], ["login"], ["logout"], ["doctor"], ["update"], ["models"], ["keys"], ["install"], ["version"], ["auth"], ["plugins"], ["logs"], ["help"],
-        ["completion"], ["templates"], ["aliases"],
-    ):  # fmt: skip
+        ["mcp"],
+        ["config"],
+        ["login"],
+        ["logout"],
+        ["doctor"],
+        ["update"],
+        ["models"],
+        ["keys"],
+        ["install"],
+        ["version"],
+        ["auth"],
+        ["plugins"],
+        ["logs"],
+        ["help"],
+        ["completion"],
+        ["templates"],
+        ["aliases"],
+    ):
         return
     from .spend import repetition
 
@@ -170,7 +202,31 @@ def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("gh", "glab", "tea", "berg"), style="raw", describe=forge, summary="code forge"),
-    Program(("kaggle", "huggingface-cli", "hf", "wandb", "dvc", "replicate", "clearml-task"), style="raw", describe=data_hub, summary="data and model hubs"),
-    Program(("claude", "codex", "gemini", "aider", "llm", "openai", "sgpt", "aichat", "mods", "opencode", "cursor-agent", "amp", "crush", "fabric"),
-            style="raw", describe=paid_agent, summary="client of a paid model"),
-)  # fmt: skip
+    Program(
+        ("kaggle", "huggingface-cli", "hf", "wandb", "dvc", "replicate", "clearml-task"),
+        style="raw",
+        describe=data_hub,
+        summary="data and model hubs",
+    ),
+    Program(
+        (
+            "claude",
+            "codex",
+            "gemini",
+            "aider",
+            "llm",
+            "openai",
+            "sgpt",
+            "aichat",
+            "mods",
+            "opencode",
+            "cursor-agent",
+            "amp",
+            "crush",
+            "fabric",
+        ),
+        style="raw",
+        describe=paid_agent,
+        summary="client of a paid model",
+    ),
+)

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def _platform(names: str, *, options: str = "", deploys: str = "", destroys: str = "", secrets: str = "", publishes: str = "", runs: str = "") -> Program:
+def _platform(
+    names: str, *, options: str = "", deploys: str = "", destroys: str = "", secrets: str = "", publishes: str = "", runs: str = ""
+) -> Program:
     """A hosting platform's client: which leading words change, destroy, print secrets, publish, or run code on the platform."""
-    tool = names.split()[0]
+    tool = names.split(maxsplit=1)[0]
     when = [
         (deploys, f"infra.apply tool={tool} verb=deploy target=0"),
         (destroys, f"infra.destroy tool={tool} verb=destroy target=1"),
@@ -24,12 +26,22 @@ def _platform(names: str, *, options: str = "", deploys: str = "", destroys: str
         (publishes, f"package.publish tool={tool} target=0"),
         (runs, f"net.remote_exec via={tool} target=1"),
     ]
-    return Program(tuple(names.split()), options, when=tuple(pair for pair in when if pair[0]), harmless="--dry-run --help -h", summary="hosting platform")
+    return Program(
+        tuple(names.split()),
+        options,
+        when=tuple(pair for pair in when if pair[0]),
+        harmless="--dry-run --help -h",
+        summary="hosting platform",
+    )
 
 
 def rclone(call: Call, scene: Scene) -> Iterator[Effect]:
     """rclone VERB SOURCE DESTINATION; `remote:path` lives elsewhere."""
-    words = split(call.argv, "--config --include --exclude --filter --filter-from --include-from --exclude-from --transfers --checkers --bwlimit --max-age --min-age --log-file --backup-dir -f --max-size --min-size --rc-addr")
+    words = split(
+        call.argv,
+        "--config --include --exclude --filter --filter-from --include-from --exclude-from --transfers --checkers "
+        "--bwlimit --max-age --min-age --log-file --backup-dir -f --max-size --min-size --rc-addr",
+    )
     verb = words.verb()
     if words.has("-n", "--dry-run", "-h", "--help"):
         return
@@ -51,7 +63,12 @@ def rclone(call: Call, scene: Scene) -> Iterator[Effect]:
         elif source is not None and verb.startswith("move"):
             yield infra(call, EffectKind.INFRA_DESTROY, "rclone", verb, source)
         if outward:
-            yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, shown(destination)), upload="stdin" if verb == "rcat" else "file", via="rclone")
+            yield call.effect(
+                EffectKind.NET_UPLOAD,
+                Target(TargetKind.URL, shown(destination)),
+                upload="stdin" if verb == "rcat" else "file",
+                via="rclone",
+            )
             if verb in ("sync", "bisync"):
                 yield infra(call, EffectKind.INFRA_DESTROY, "rclone", verb, destination, recursive="1")
         else:
@@ -70,8 +87,10 @@ def rclone(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 _BACKUP_VALUES = (
-    "-r --repo --repository-file -p --password-file --password-command -H --host --tag --path -t --target -i --include -e --exclude --exclude-file "
-    "--keep-last --keep-hourly --keep-daily --keep-weekly --keep-monthly --keep-yearly --keep-within --keep-tag -o --cache-dir --limit-upload "
+    "-r --repo --repository-file -p --password-file --password-command -H --host --tag --path -t --target -i "
+    "--include -e --exclude --exclude-file "
+    "--keep-last --keep-hourly --keep-daily --keep-weekly --keep-monthly --keep-yearly --keep-within --keep-tag -o "
+    "--cache-dir --limit-upload "
     "--prefix -P --glob-archives -a --last --first -C --compression --remote-path --rsh --stdin-filename --files-from"
 )
 
@@ -85,9 +104,28 @@ def backup(call: Call, scene: Scene) -> Iterator[Effect]:
     command = words.value("--password-command", "--rsh")
     if command is not None and command.text is not None:
         yield from scene.nested_shell(command.text, call, via=f"{call.name} --password-command")
-    if verb in ("forget", "prune", "delete", "purge", "rm", "remove", "remove-older-than", "remove-all-but-n-full", "cleanup", "unlock", "rebuild-index", "compact"):
+    if verb in (
+        "forget",
+        "prune",
+        "delete",
+        "purge",
+        "rm",
+        "remove",
+        "remove-older-than",
+        "remove-all-but-n-full",
+        "cleanup",
+        "unlock",
+        "rebuild-index",
+        "compact",
+    ):
         if verb not in ("unlock", "rebuild-index", "compact", "cleanup"):
-            yield infra(call, EffectKind.INFRA_DESTROY, call.name, verb, words.words[1] if len(words.words) > 1 else shown(words.value("-r", "--repo")))
+            yield infra(
+                call,
+                EffectKind.INFRA_DESTROY,
+                call.name,
+                verb,
+                words.words[1] if len(words.words) > 1 else shown(words.value("-r", "--repo")),
+            )
     elif verb in ("restore", "extract", "dump", "mount"):
         target = words.value("-t", "--target")
         if target is not None:
@@ -103,35 +141,96 @@ def backup(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    _platform("vercel now", options="-A --local-config -e --env -b --build-env -t --token -S --scope -m --meta --cwd",
-              deploys="deploy promote rollback alias+set env+add domains+add redeploy --prod", destroys="remove rm env+rm domains+rm project+rm projects+rm alias+rm secrets+rm dns+rm certs+rm blob+del",
-              secrets="env+pull"),
-    _platform("netlify ntl", options="-d --dir -s --site -m --message --auth -f --filter", deploys="deploy env:set env:import sites:create link build:hook",
-              destroys="sites:delete env:unset blobs:delete", secrets="env:list env:get"),
-    _platform("heroku", options="-a --app -r --remote -t --team", deploys="config:set ps:restart ps:scale releases:rollback domains:add addons:create maintenance:on pg:promote pg:upgrade container:release",
-              destroys="apps:destroy destroy pg:reset addons:destroy config:unset domains:remove pipelines:destroy pg:copy redis:reset", secrets="config config:get auth:token pg:credentials:url",
-              runs="run run:detached ps:exec pg:psql"),
-    _platform("fly flyctl", options="-a --app -c --config -r --region -o --org", deploys="deploy secrets+set scale apps+create launch machine+run machine+update volumes+create restart",
-              destroys="apps+destroy destroy volumes+destroy volumes+delete machine+destroy machines+destroy postgres+destroy secrets+unset ips+release", secrets="tokens+create auth+token",
-              runs="ssh console proxy"),
-    _platform("railway", options="-s --service -e --environment -p --project", deploys="up redeploy deploy add domain link", destroys="down delete volume+delete environment+delete service+delete",
-              secrets="variables variable vars", runs="ssh connect"),
+    _platform(
+        "vercel now",
+        options="-A --local-config -e --env -b --build-env -t --token -S --scope -m --meta --cwd",
+        deploys="deploy promote rollback alias+set env+add domains+add redeploy --prod",
+        destroys="remove rm env+rm domains+rm project+rm projects+rm alias+rm secrets+rm dns+rm certs+rm blob+del",
+        secrets="env+pull",
+    ),
+    _platform(
+        "netlify ntl",
+        options="-d --dir -s --site -m --message --auth -f --filter",
+        deploys="deploy env:set env:import sites:create link build:hook",
+        destroys="sites:delete env:unset blobs:delete",
+        secrets="env:list env:get",
+    ),
+    _platform(
+        "heroku",
+        options="-a --app -r --remote -t --team",
+        deploys="config:set ps:restart ps:scale releases:rollback domains:add addons:create maintenance:on pg:promote pg:upgrade "
+        "container:release",
+        destroys="apps:destroy destroy pg:reset addons:destroy config:unset domains:remove pipelines:destroy pg:copy redis:reset",
+        secrets="config config:get auth:token pg:credentials:url",
+        runs="run run:detached ps:exec pg:psql",
+    ),
+    _platform(
+        "fly flyctl",
+        options="-a --app -c --config -r --region -o --org",
+        deploys="deploy secrets+set scale apps+create launch machine+run machine+update volumes+create restart",
+        destroys="apps+destroy destroy volumes+destroy volumes+delete machine+destroy machines+destroy postgres+destroy "
+        "secrets+unset ips+release",
+        secrets="tokens+create auth+token",
+        runs="ssh console proxy",
+    ),
+    _platform(
+        "railway",
+        options="-s --service -e --environment -p --project",
+        deploys="up redeploy deploy add domain link",
+        destroys="down delete volume+delete environment+delete service+delete",
+        secrets="variables variable vars",
+        runs="ssh connect",
+    ),
     _platform("render", options="-o --output", deploys="deploys+create services+restart", destroys="services+delete", runs="ssh psql"),
-    _platform("wrangler", options="-c --config -e --env --name", deploys="deploy publish rollback secret+put kv+key+put kv:key+put r2+object+put d1+migrations+apply pages+deploy versions+deploy queues+create",
-              destroys="delete kv+namespace+delete kv:namespace+delete kv+key+delete kv:key+delete kv:bulk+delete r2+bucket+delete r2+object+delete d1+delete secret+delete pages+project+delete queues+delete vectorize+delete"),
-    _platform("firebase", options="-P --project --only --token", deploys="deploy hosting:channel:deploy functions:config:set functions:secrets:set database:set database:update firestore:indexes auth:import",
-              destroys="firestore:delete database:remove functions:delete hosting:disable projects:delete hosting:channel:delete apps:delete functions:config:unset functions:secrets:destroy",
-              secrets="functions:config:get login:ci functions:secrets:access"),
-    _platform("supabase", options="--project-ref --db-url --workdir", deploys="db+push functions+deploy secrets+set migration+up link", destroys="db+reset projects+delete functions+delete secrets+unset branches+delete storage+rm",
-              secrets="projects+api-keys"),
-    Program(("surge",), "-p --project -d --domain", when=(("", "package.publish tool=surge"), ("teardown", "infra.destroy tool=surge target=1")),
-            harmless="list whoami login logout token plans", summary="publishes a folder as a site"),
+    _platform(
+        "wrangler",
+        options="-c --config -e --env --name",
+        deploys="deploy publish rollback secret+put kv+key+put kv:key+put r2+object+put d1+migrations+apply pages+deploy "
+        "versions+deploy queues+create",
+        destroys="delete kv+namespace+delete kv:namespace+delete kv+key+delete kv:key+delete kv:bulk+delete r2+bucket+delete "
+        "r2+object+delete d1+delete secret+delete pages+project+delete queues+delete vectorize+delete",
+    ),
+    _platform(
+        "firebase",
+        options="-P --project --only --token",
+        deploys="deploy hosting:channel:deploy functions:config:set functions:secrets:set database:set database:update "
+        "firestore:indexes auth:import",
+        destroys="firestore:delete database:remove functions:delete hosting:disable projects:delete hosting:channel:delete "
+        "apps:delete functions:config:unset functions:secrets:destroy",
+        secrets="functions:config:get login:ci functions:secrets:access",
+    ),
+    _platform(
+        "supabase",
+        options="--project-ref --db-url --workdir",
+        deploys="db+push functions+deploy secrets+set migration+up link",
+        destroys="db+reset projects+delete functions+delete secrets+unset branches+delete storage+rm",
+        secrets="projects+api-keys",
+    ),
+    Program(
+        ("surge",),
+        "-p --project -d --domain",
+        when=(("", "package.publish tool=surge"), ("teardown", "infra.destroy tool=surge target=1")),
+        harmless="list whoami login logout token plans",
+        summary="publishes a folder as a site",
+    ),
     _platform("gatsby-cloud", deploys="deploy"),
-    _platform("expo eas", options="--profile --platform", deploys="update submit deploy", publishes="publish", destroys="build:delete channel:delete branch:delete", secrets="secret:list env:list"),
+    _platform(
+        "expo eas",
+        options="--profile --platform",
+        deploys="update submit deploy",
+        publishes="publish",
+        destroys="build:delete channel:delete branch:delete",
+        secrets="secret:list env:list",
+    ),
     _platform("fastlane", options="--env", deploys="deliver pilot supply release beta deploy upload_to_app_store upload_to_play_store"),
     _platform("convex", deploys="deploy", destroys="import+--replace"),
     _platform("porter", deploys="apply deploy", destroys="delete", runs="run"),
     _platform("dokku-cli", deploys="deploy", destroys="apps:destroy"),
     Program(("rclone",), style="raw", describe=rclone, summary="copies to and from remote storage"),
-    Program(("restic", "borg", "borgmatic", "duplicity", "kopia", "bupstash", "rustic", "duplicacy", "tarsnap"), style="raw", describe=backup, summary="back-ups"),
-)  # fmt: skip
+    Program(
+        ("restic", "borg", "borgmatic", "duplicity", "kopia", "bupstash", "rustic", "duplicacy", "tarsnap"),
+        style="raw",
+        describe=backup,
+        summary="back-ups",
+    ),
+)

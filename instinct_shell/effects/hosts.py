@@ -9,7 +9,8 @@ from ..model.effect import Target, TargetKind
 from ..shell.invocation import Field, Known
 
 METADATA = frozenset(
-    "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 metadata.google.internal metadata "
+    "169.254.169.254 169.254.170.2 169.254.170.23 100.100.100.200 192.0.0.192 168.63.129.16 metadata.google.internal "
+    "metadata "
     "metadata.goog instance-data fd00:ec2::254 metadata.azure.internal metadata.tencentyun.com".split()
 )
 LOCAL = frozenset("localhost localhost.localdomain ip6-localhost ip6-loopback ::1 ::".split())
@@ -70,7 +71,7 @@ def is_metadata(host: str) -> bool:
 
 def is_local(host: str) -> bool:
     """Whether the host is this machine."""
-    return host in LOCAL or host.startswith("127.") or host == "0.0.0.0" or host.endswith(".localhost")  # noqa: S104  # a spelling, not a bind
+    return host in LOCAL or host.startswith("127.") or host == "0.0.0.0" or host.endswith(".localhost")  # a spelling, not a bind
 
 
 def is_private(host: str) -> bool:

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 READS = frozenset(
-    "describe list get ls show head search lookup wait estimate validate test simulate filter preview view info status logs tail query read "
-    "scan history diff export inspect explain check whoami version help browse cat du stat count lint plan size ping top monitor doctor "
-    "select verify compare print locations regions sizes completion init login logout auth docs open detect calculate batch-get".split()
+    "describe list get ls show head search lookup wait estimate validate test simulate filter preview view info "
+    "status logs tail query read "
+    "scan history diff export inspect explain check whoami version help browse cat du stat count lint plan size ping "
+    "top monitor doctor "
+    "select verify compare print locations regions sizes completion init login logout auth docs open detect "
+    "calculate batch-get".split()
 )
 DESTROYS = frozenset(
-    "delete terminate purge deregister destroy remove rm rb del erase wipe drop release truncate flush uninstall undeploy teardown reset "
+    "delete terminate purge deregister destroy remove rm rb del erase wipe drop release truncate flush uninstall "
+    "undeploy teardown reset "
     "delete-batch dissociate decommission abandon expunge nuke down unregister".split()
 )
 
@@ -52,10 +56,14 @@ def first_verb(words: Iterable[Field], start: int = 1) -> tuple[int, str]:
 
 
 APPLIES = frozenset(
-    "create update set add put apply deploy start stop restart reboot enable disable attach detach resize scale patch edit replace import "
-    "restore rollback promote upgrade submit run execute invoke publish cancel assign associate configure register bind sync copy cp mv move "
-    "rsync mb tag untag rotate renew reset-password ssh call insert up resume suspend undelete clone fork failover switch move-project "
-    "add-iam-policy-binding set-iam-policy remove-iam-policy-binding purchase release-address transfer activate deactivate lock unlock".split()
+    "create update set add put apply deploy start stop restart reboot enable disable attach detach resize scale "
+    "patch edit replace import "
+    "restore rollback promote upgrade submit run execute invoke publish cancel assign associate configure register "
+    "bind sync copy cp mv move "
+    "rsync mb tag untag rotate renew reset-password ssh call insert up resume suspend undelete clone fork failover "
+    "switch move-project "
+    "add-iam-policy-binding set-iam-policy remove-iam-policy-binding purchase release-address transfer activate "
+    "deactivate lock unlock".split()
 )
 
 

@@ -42,9 +42,21 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
         if target.kind is TargetKind.PATH and not target.dynamic and path in scene.files:
             text = scene.files[path]
             written = "" if scene.sources.get(path) == scripts.GIVEN else "1"
-            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, path), language=language, written=written, readable="1" if text is not None else "")
+            yield call.effect(
+                EffectKind.CODE_SCRIPT,
+                Target(TargetKind.PATH, path),
+                language=language,
+                written=written,
+                readable="1" if text is not None else "",
+            )
             if text is None:
-                yield scripts.opaque(call, scene.sources.get(path, "generated"), "the script is written by the same line and its text is not known", language=language, target=target)
+                yield scripts.opaque(
+                    call,
+                    scene.sources.get(path, "generated"),
+                    "the script is written by the same line and its text is not known",
+                    language=language,
+                    target=target,
+                )
             else:
                 yield from followed(read_code(text, call, scene, language, (field, *argv), path), path, scene)
             continue
@@ -72,8 +84,10 @@ def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) 
 _PYTHON_LISTENS = frozenset("http.server SimpleHTTPServer xmlrpc.server smtpd aiosmtpd uvicorn gunicorn hypercorn http.server.test".split())
 _PYTHON_RUNS_FILE = frozenset("pdb cProfile profile trace runpy timeit_file kernprof pyinstrument scalene viztracer debugpy".split())
 _PYTHON_QUIET = frozenset(
-    "json.tool compileall py_compile this antigravity calendar ast tokenize dis sysconfig site platform zipapp ensurepip unittest doctest pydoc "
-    "venv virtualenv build base64 gzip zipfile tarfile inspect symtable tabnanny textwrap webbrowser turtle idlelib test pickletools difflib".split()
+    "json.tool compileall py_compile this antigravity calendar ast tokenize dis sysconfig site platform zipapp "
+    "ensurepip unittest doctest pydoc "
+    "venv virtualenv build base64 gzip zipfile tarfile inspect symtable tabnanny textwrap webbrowser turtle idlelib "
+    "test pickletools difflib".split()
 )
 
 
@@ -189,8 +203,10 @@ def _python_archive(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterat
 # ---------------------------------------------------------------- javascript
 
 _NODE_VALUES = frozenset(
-    "-r --require --import --loader --experimental-loader --conditions -C --title --env-file --env-file-if-exists --stack-trace-limit --max-old-space-size "
-    "--inspect-port --input-type --test-name-pattern --test-reporter --test-concurrency --watch-path --icu-data-dir --openssl-config --redirect-warnings "
+    "-r --require --import --loader --experimental-loader --conditions -C --title --env-file --env-file-if-exists "
+    "--stack-trace-limit --max-old-space-size "
+    "--inspect-port --input-type --test-name-pattern --test-reporter --test-concurrency --watch-path --icu-data-dir "
+    "--openssl-config --redirect-warnings "
     "--report-dir --trace-event-categories -P --project -T --compiler -O --cwd --tsconfig".split()
 )
 
@@ -213,7 +229,14 @@ def node(call: Call, scene: Scene) -> Iterator[Effect]:
         if name in ("-c", "--check"):
             return
         if name == "--run":
-            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, literal("package.json"), language="npm", entry=tail or (shown(words[at]) if at < len(words) else ""))
+            yield from file_effects(
+                call,
+                scene,
+                EffectKind.CODE_SCRIPT,
+                literal("package.json"),
+                language="npm",
+                entry=tail or (shown(words[at]) if at < len(words) else ""),
+            )
             return
         if name in _NODE_VALUES:
             value = words[at - 1].replace(values=(tail,)) if equals else words[at] if at < len(words) else literal("")
@@ -259,7 +282,9 @@ def deno(call: Call, scene: Scene) -> Iterator[Effect]:
         else:
             yield from run_script(call, scene, rest[0], "javascript", tuple(rest[1:]))
     elif verb == "task":
-        yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, literal("deno.json"), language="npm", entry=shown(rest[0]) if rest else "")
+        yield from file_effects(
+            call, scene, EffectKind.CODE_SCRIPT, literal("deno.json"), language="npm", entry=shown(rest[0]) if rest else ""
+        )
     elif verb in ("install", "add", "i") and rest:
         from .packages import install
 
@@ -316,7 +341,9 @@ def cluster_language(call: Call, scene: Scene) -> Iterator[Effect]:
                 at += not rest and letter not in "Fx"
                 break
             elif letter in "0lDKWTUX":
-                while position < len(text) and (text[position].isalnum() and letter in "0" and text[position] in "0123456789xabcdefABCDEF777"):
+                while position < len(text) and (
+                    text[position].isalnum() and letter in "0" and text[position] in "0123456789xabcdefABCDEF777"
+                ):
                     position += 1
     if cwd is not None:
         call = call.replace(invocation=call.invocation.replace(cwd=cwd))
@@ -415,10 +442,34 @@ def lua(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("python", "python3", "python2", "pypy", "pypy3", "ipython", "ipython3", "micropython", "py", "bpython", "ptpython", "cython", "graalpy"), style="raw nohelp", describe=python, summary="Python"),
-    Program(("node", "nodejs", "ts-node", "tsx", "esno", "babel-node", "swc-node", "vite-node", "jiti", "esrun"), style="raw nohelp", describe=node, summary="JavaScript"),
+    Program(
+        (
+            "python",
+            "python3",
+            "python2",
+            "pypy",
+            "pypy3",
+            "ipython",
+            "ipython3",
+            "micropython",
+            "py",
+            "bpython",
+            "ptpython",
+            "cython",
+            "graalpy",
+        ),
+        style="raw nohelp",
+        describe=python,
+        summary="Python",
+    ),
+    Program(
+        ("node", "nodejs", "ts-node", "tsx", "esno", "babel-node", "swc-node", "vite-node", "jiti", "esrun"),
+        style="raw nohelp",
+        describe=node,
+        summary="JavaScript",
+    ),
     Program(("deno",), style="raw nohelp", describe=deno, summary="JavaScript"),
     Program(("perl", "ruby", "jruby", "truffleruby"), style="raw nohelp", describe=cluster_language, summary="Perl and Ruby"),
     Program(("php", "php-cgi", "hhvm"), style="raw nohelp", describe=php, summary="PHP"),
     Program(("lua", "luajit", "texlua"), style="raw nohelp", describe=lua, summary="Lua"),
-)  # fmt: skip
+)

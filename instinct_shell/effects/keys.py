@@ -55,13 +55,32 @@ def ssh_add(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 _OPENSSL_VALUES = (
-    "-in -out -inkey -key -keyout -CA -CAkey -CAfile -CApath -CAserial -cert -certfile -connect -servername -sign -signature -verify -prverify "
-    "-passin -passout -pass -k -K -iv -S -iter -md -newkey -days -subj -config -extensions -extfile -addext -signkey -name -inform -outform "
-    "-form -keyform -certform -rand -writerand -engine -provider -provider-path -accept -port -www -WWW -cipher -ciphersuites -starttls -proxy "
-    "-host -kfile -set_serial -serial -req_file -recip -signer -untrusted -trusted -purpose -nameopt -certopt -dates -checkend -checkhost -pkeyopt "
-    "-algorithm -paramfile -peerkey -curves -groups -alpn -sess_out -sess_in -keylogfile -msgfile -status_file -sigopt -hmac -mac -macopt -dgst"
+    "-in -out -inkey -key -keyout -CA -CAkey -CAfile -CApath -CAserial -cert -certfile -connect -servername -sign "
+    "-signature -verify -prverify "
+    "-passin -passout -pass -k -K -iv -S -iter -md -newkey -days -subj -config -extensions -extfile -addext -signkey "
+    "-name -inform -outform "
+    "-form -keyform -certform -rand -writerand -engine -provider -provider-path -accept -port -www -WWW -cipher "
+    "-ciphersuites -starttls -proxy "
+    "-host -kfile -set_serial -serial -req_file -recip -signer -untrusted -trusted -purpose -nameopt -certopt -dates "
+    "-checkend -checkhost -pkeyopt "
+    "-algorithm -paramfile -peerkey -curves -groups -alpn -sess_out -sess_in -keylogfile -msgfile -status_file "
+    "-sigopt -hmac -mac -macopt -dgst"
 )
-_OPENSSL_READS = ("-in", "-inkey", "-key", "-CAkey", "-sign", "-signkey", "-prverify", "-kfile", "-certfile", "-signer", "-recip", "-paramfile", "-peerkey")
+_OPENSSL_READS = (
+    "-in",
+    "-inkey",
+    "-key",
+    "-CAkey",
+    "-sign",
+    "-signkey",
+    "-prverify",
+    "-kfile",
+    "-certfile",
+    "-signer",
+    "-recip",
+    "-paramfile",
+    "-peerkey",
+)
 _OPENSSL_WRITES = ("-out", "-keyout", "-writerand", "-sess_out", "-keylogfile", "-CAserial")
 
 
@@ -70,9 +89,11 @@ def openssl(call: Call, scene: Scene) -> Iterator[Effect]:
     words = split(call.argv, _OPENSSL_VALUES, long_single=True)
     verb = words.verb()
     reads = [field for option, field in words.values if option in _OPENSSL_READS]
-    if verb in ("dgst", "sha1", "sha256", "sha512", "md5", "verify", "prime", "asn1parse") or words.has("-verify"):
-        reads += words.words[1:]
-    elif verb in ("rsa", "pkey", "ec", "dsa", "x509", "pkcs12", "pkcs8") and len(words.words) > 1:
+    if (
+        verb in ("dgst", "sha1", "sha256", "sha512", "md5", "verify", "prime", "asn1parse")
+        or words.has("-verify")
+        or (verb in ("rsa", "pkey", "ec", "dsa", "x509", "pkcs12", "pkcs8") and len(words.words) > 1)
+    ):
         reads += words.words[1:]
     copies = "1" if words.value("-out") is not None else ""
     for option, field in words.values:
@@ -110,8 +131,10 @@ def _says_quit(call: Call, scene: Scene) -> bool:
 
 
 _GPG_VALUES = (
-    "-o --output -u --local-user -r --recipient --homedir --keyserver --passphrase --passphrase-file --passphrase-fd --pinentry-mode -R "
-    "--hidden-recipient --default-key --status-fd --digest-algo --cipher-algo --options --keyring --secret-keyring --export-options --import-options --logger-file"
+    "-o --output -u --local-user -r --recipient --homedir --keyserver --passphrase --passphrase-file --passphrase-fd "
+    "--pinentry-mode -R "
+    "--hidden-recipient --default-key --status-fd --digest-algo --cipher-algo --options --keyring --secret-keyring "
+    "--export-options --import-options --logger-file"
 )
 
 
@@ -122,16 +145,36 @@ def gpg(call: Call, scene: Scene) -> Iterator[Effect]:
     if output is not None and shown(output) != "-":
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
     if words.has("--export-secret-keys", "--export-secret-subkeys", "--export-secret-key"):
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, "gpg secret keys"), store="gpg", prints="" if output is not None else "1")
+        yield call.effect(
+            EffectKind.SECRET_READ, Target(TargetKind.OBJECT, "gpg secret keys"), store="gpg", prints="" if output is not None else "1"
+        )
     elif words.has("--delete-secret-keys", "--delete-secret-and-public-key", "--delete-secret-key"):
         yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"{scene.home}/.gnupg/private-keys-v1.d"), store="gpg")
     elif words.has("--delete-keys", "--delete-key"):
         yield call.effect(EffectKind.FILE_WRITE, Target(TargetKind.PATH, f"{scene.home}/.gnupg/pubring.kbx"))
     elif words.has("--send-keys"):
-        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host_of(shown(words.value("--keyserver")))), upload="text", via="gpg")
+        yield call.effect(
+            EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host_of(shown(words.value("--keyserver")))), upload="text", via="gpg"
+        )
     elif words.has("--recv-keys", "--search-keys", "--refresh-keys", "--locate-keys", "--fetch-keys"):
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, host_of(shown(words.value("--keyserver")))), via="gpg")
-    elif words.has("-d", "--decrypt", "-e", "--encrypt", "-c", "--symmetric", "-s", "--sign", "--clearsign", "--clear-sign", "-b", "--detach-sign", "--import", "--verify", "--dearmor"):
+    elif words.has(
+        "-d",
+        "--decrypt",
+        "-e",
+        "--encrypt",
+        "-c",
+        "--symmetric",
+        "-s",
+        "--sign",
+        "--clearsign",
+        "--clear-sign",
+        "-b",
+        "--detach-sign",
+        "--import",
+        "--verify",
+        "--dearmor",
+    ):
         for field in words.words:
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
         if output is None and words.has("-e", "--encrypt", "-c", "--symmetric", "-s", "--sign", "-b", "--detach-sign"):
@@ -141,9 +184,13 @@ def gpg(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("ssh-keygen",), "-b -C -f -t -N -P -m -O -n -I -V -z -D -F -R -r -M -S -T -a -G -J -K -w -W -Y -s", describe=ssh_keygen,
-            summary="makes, reads and changes ssh keys"),
+    Program(
+        ("ssh-keygen",),
+        "-b -C -f -t -N -P -m -O -n -I -V -z -D -F -R -r -M -S -T -a -G -J -K -w -W -Y -s",
+        describe=ssh_keygen,
+        summary="makes, reads and changes ssh keys",
+    ),
     Program(("ssh-add",), "-t -E -s -e -d= -h -H -T", describe=ssh_add, summary="keys of the ssh agent"),
     Program(("openssl", "libressl"), style="raw", describe=openssl, summary="keys, certificates, digests, TLS"),
     Program(("gpg", "gpg2", "gpgv"), style="raw", describe=gpg, summary="signs, encrypts, decrypts, keeps keys"),
-)  # fmt: skip
+)

@@ -16,17 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VALUES = (
-    "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as --as-group --request-timeout -v --cache-dir "
-    "--certificate-authority --client-key --client-certificate -o --output -f --filename -l --selector -c --container --field-selector --tail "
-    "--since --since-time -k --kustomize --replicas --type -p --patch --patch-file --image --port --target-port --from-literal --from-file "
-    "--from-env-file --grace-period --timeout --overrides --template --sort-by --to-revision --cascade --field-manager --name --labels -L "
-    "--label-columns --limit --min --max --cpu-percent --target --address --raw --serviceaccount --schedule --subresource --chunk-size --retries"
+    "-n --namespace --context --kubeconfig --cluster --user -s --server --token --as --as-group --request-timeout -v "
+    "--cache-dir "
+    "--certificate-authority --client-key --client-certificate -o --output -f --filename -l --selector -c "
+    "--container --field-selector --tail "
+    "--since --since-time -k --kustomize --replicas --type -p --patch --patch-file --image --port --target-port "
+    "--from-literal --from-file "
+    "--from-env-file --grace-period --timeout --overrides --template --sort-by --to-revision --cascade "
+    "--field-manager --name --labels -L "
+    "--label-columns --limit --min --max --cpu-percent --target --address --raw --serviceaccount --schedule "
+    "--subresource --chunk-size --retries"
 )
 _NOTHING = frozenset("explain api-resources api-versions version completion options plugin wait diff kustomize help auth".split())
 _READS = frozenset("get describe logs top cluster-info events".split())
 _DESTROYS = frozenset("delete drain".split())
 _APPLIES = frozenset(
-    "apply create edit patch set label annotate expose run autoscale rollout scale cordon uncordon taint replace certificate adm new-app "
+    "apply create edit patch set label annotate expose run autoscale rollout scale cordon uncordon taint replace "
+    "certificate adm new-app "
     "new-project process start-build policy tag import-image cancel-build idle secrets".split()
 )
 
@@ -62,7 +68,9 @@ def _read(call: Call, scene: Scene, verb: str, words: Split, named: str, context
     kinds = shown(words.words[1]).lower() if len(words.words) > 1 else ""
     output = shown(words.value("-o", "--output"))
     raw = shown(words.value("--raw"))
-    names_secret = any(one.split("/")[0].split(".")[0] in ("secret", "secrets", "sealedsecret") for one in kinds.split(",")) or "/secrets" in raw
+    names_secret = (
+        any(one.split("/")[0].split(".")[0] in ("secret", "secrets", "sealedsecret") for one in kinds.split(",")) or "/secrets" in raw
+    )
     if verb == "get" and names_secret and (raw or words.value("--template") is not None or (output and output not in ("name", "wide"))):
         if not output.startswith("custom-columns") or ".data" in output:
             yield from _secret(call, scene, named)
@@ -114,8 +122,14 @@ def _run_inside(call: Call, scene: Scene, words: Split, verb: str, context: str)
     where = shown(words.words[1]) if len(words.words) > 1 else ""
     inner = words.rest or words.words[2:]
     privileged = "1" if verb == "debug" and where.startswith("node/") else ""
-    yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, where), via="kubectl", context=context, privileged=privileged,
-                      command=" ".join(shown(word) for word in inner)[:80])  # fmt: skip
+    yield call.effect(
+        EffectKind.NET_REMOTE_EXEC,
+        Target(TargetKind.HOST, where),
+        via="kubectl",
+        context=context,
+        privileged=privileged,
+        command=" ".join(shown(word) for word in inner)[:80],
+    )
     if inner:
         for effect in scene.nested_argv(inner, call, cwd=REMOTE_CWD, via=f"kubectl {verb}"):
             yield with_attributes(effect, remote=where or "pod", context=context)
@@ -139,14 +153,18 @@ def _config(call: Call, scene: Scene, words: Split, context: str) -> Iterator[Ef
     if verb == "view" and words.has("--raw"):
         yield from _secret(call, scene, "kubeconfig")
     elif verb.startswith(("set", "use", "unset", "delete", "rename")):
-        yield infra(call, EffectKind.INFRA_APPLY, "kubectl", f"config {verb}", words.words[2] if len(words.words) > 2 else None, context=context)
+        yield infra(
+            call, EffectKind.INFRA_APPLY, "kubectl", f"config {verb}", words.words[2] if len(words.words) > 2 else None, context=context
+        )
 
 
 # ---------------------------------------------------------------- helm and the rest
 
 _HELM_VALUES = (
-    "-n --namespace --kube-context --kubeconfig -f --values --set --set-string --set-file --set-json --version --timeout -o --output --repo "
-    "--revision --username --password --registry-config --post-renderer --description --history-max -l --selector -d --destination --untardir"
+    "-n --namespace --kube-context --kubeconfig -f --values --set --set-string --set-file --set-json --version "
+    "--timeout -o --output --repo "
+    "--revision --username --password --registry-config --post-renderer --description --history-max -l --selector -d "
+    "--destination --untardir"
 )
 
 
@@ -180,12 +198,31 @@ def helm(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def helmfile(call: Call, scene: Scene) -> Iterator[Effect]:
     """helmfile, kustomize, argocd, flux, skaffold, velero, istioctl, kubeadm, k3s ...: one verb decides."""
-    words = split(call.argv, "-f --file -e --environment -n --namespace -l --selector --kube-context --context --kubeconfig -p --profile --server -o --output")
+    words = split(
+        call.argv,
+        "-f --file -e --environment -n --namespace -l --selector --kube-context --context --kubeconfig -p --profile --server -o --output",
+    )
     texts = [word.text or "" for word in words.words]
     if words.has("-h", "--help") or dry_run(words) or not texts:
         return
     for text in texts[:3]:
-        if text in ("build", "template", "diff", "lint", "render", "version", "completion", "help", "list", "get", "status", "logs", "check", "describe", "deps"):
+        if text in (
+            "build",
+            "template",
+            "diff",
+            "lint",
+            "render",
+            "version",
+            "completion",
+            "help",
+            "list",
+            "get",
+            "status",
+            "logs",
+            "check",
+            "describe",
+            "deps",
+        ):
             if call.name in ("argocd", "flux", "velero") and text in ("get", "list", "logs", "describe", "diff"):
                 yield infra(call, EffectKind.INFRA_READ, call.name, " ".join(texts[:2]))
             return
@@ -199,7 +236,33 @@ def helmfile(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(("kubectl", "oc", "kubecolor", "k3s-kubectl", "microk8s.kubectl"), style="raw", describe=kubectl, summary="Kubernetes"),
     Program(("helm", "helm3"), style="raw", describe=helm, summary="Kubernetes releases"),
-    Program(("helmfile", "kustomize", "argocd", "flux", "skaffold", "velero", "istioctl", "linkerd", "kubeadm", "tilt", "devspace", "werf", "kubeseal",
-             "kpt", "kapp", "rancher", "talosctl"), style="raw", describe=helmfile, summary="Kubernetes deployment"),
-    Program(("kubectx", "kubens", "stern", "kubetail", "k9s", "kubeval", "kubeconform", "kube-linter", "popeye"), style="raw", summary="looks at Kubernetes"),
-)  # fmt: skip
+    Program(
+        (
+            "helmfile",
+            "kustomize",
+            "argocd",
+            "flux",
+            "skaffold",
+            "velero",
+            "istioctl",
+            "linkerd",
+            "kubeadm",
+            "tilt",
+            "devspace",
+            "werf",
+            "kubeseal",
+            "kpt",
+            "kapp",
+            "rancher",
+            "talosctl",
+        ),
+        style="raw",
+        describe=helmfile,
+        summary="Kubernetes deployment",
+    ),
+    Program(
+        ("kubectx", "kubens", "stern", "kubetail", "k9s", "kubeval", "kubeconform", "kube-linter", "popeye"),
+        style="raw",
+        summary="looks at Kubernetes",
+    ),
+)

@@ -19,7 +19,12 @@ GLOBAL = {"global": "1"}
 
 def cargo(call: Call, scene: Scene) -> Iterator[Effect]:
     """cargo [+toolchain] VERB."""
-    words = split(call.argv, "-p --package --manifest-path --target --target-dir --features -F -j --jobs --color -Z --config -C --profile --bin --example --test --bench --git --branch --tag --rev --path --version --vers --registry --index --root --out-dir --token --message-format --rename")
+    words = split(
+        call.argv,
+        "-p --package --manifest-path --target --target-dir --features -F -j --jobs --color -Z --config -C --profile "
+        "--bin --example --test --bench --git --branch --tag --rev --path --version --vers --registry --index --root "
+        "--out-dir --token --message-format --rename",
+    )
     if words.verb().startswith("+"):
         words = words.replace(words=words.words[1:])
     verb = words.verb()
@@ -56,7 +61,12 @@ def cargo(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def go(call: Call, scene: Scene) -> Iterator[Effect]:
     """go VERB."""
-    words = split(call.argv, "-C -o -run -bench -count -timeout -tags -ldflags -gcflags -mod -modfile -p -exec -toolexec -coverprofile -cpuprofile -memprofile -fuzz -fuzztime -covermode -asmflags -overlay", long_single=True)
+    words = split(
+        call.argv,
+        "-C -o -run -bench -count -timeout -tags -ldflags -gcflags -mod -modfile -p -exec -toolexec -coverprofile "
+        "-cpuprofile -memprofile -fuzz -fuzztime -covermode -asmflags -overlay",
+        long_single=True,
+    )
     verb = words.verb()
     for option in ("-exec", "-toolexec"):
         program = words.value(option)
@@ -97,7 +107,11 @@ def go(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def ruby_packages(call: Call, scene: Scene) -> Iterator[Effect]:
     """gem and bundle."""
-    words = split(call.argv, "-v --version -s --source -i --install-dir -n --bindir -p --platform --path --gemfile -j --jobs --without --with -g --group --git --branch --key -k --host --otp -r --require")
+    words = split(
+        call.argv,
+        "-v --version -s --source -i --install-dir -n --bindir -p --platform --path --gemfile -j --jobs --without --with "
+        "-g --group --git --branch --key -k --host --otp -r --require",
+    )
     verb = words.verb()
     if words.has("-h", "--help") or dry_run(words):
         return
@@ -106,11 +120,26 @@ def ruby_packages(call: Call, scene: Scene) -> Iterator[Effect]:
         if verb in ("install", "i", "update"):
             version = shown(words.value("-v", "--version"))
             place = {} if words.has("--user-install") or words.value("-i", "--install-dir") is not None else GLOBAL
-            yield from install(call, scene, "gem", words.words[1:] or (literal(""),), style="colon" if ":" in words.verb(1) else "plain", index=index, **place, **({"pinned": version} if version else {}))
+            yield from install(
+                call,
+                scene,
+                "gem",
+                words.words[1:] or (literal(""),),
+                style="colon" if ":" in words.verb(1) else "plain",
+                index=index,
+                **place,
+                **({"pinned": version} if version else {}),
+            )
         elif verb in ("push", "owner", "yank", "signin"):
-            yield infra(call, EffectKind.INFRA_DESTROY, "gem", "yank", words.verb(1)) if verb == "yank" else publish(call, "gem", words.verb(1), verb=verb)
+            yield (
+                infra(call, EffectKind.INFRA_DESTROY, "gem", "yank", words.verb(1))
+                if verb == "yank"
+                else publish(call, "gem", words.verb(1), verb=verb)
+            )
         elif verb in ("uninstall", "cleanup"):
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="gem", name=words.verb(1), action="remove", **GLOBAL)
+            yield call.effect(
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="gem", name=words.verb(1), action="remove", **GLOBAL
+            )
         elif verb == "exec" and len(words.words) > 1:
             yield from install(call, scene, "gem", words.words[1:2], style="plain", run="1")
         return
@@ -152,24 +181,55 @@ def composer(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def jvm(call: Call, scene: Scene) -> Iterator[Effect]:
     """mvn, gradle, sbt, lein: the project's build; deploy and publish leave the machine."""
-    words = split(call.argv, "-f --file -p --project-dir -b --build-file -P --project-prop -D -pl -s --settings -I --init-script -c --settings-file -x --exclude-task -t --threads -T --tests --console")
+    words = split(
+        call.argv,
+        "-f --file -p --project-dir -b --build-file -P --project-prop -D -pl -s --settings -I --init-script -c "
+        "--settings-file -x --exclude-task -t --threads -T --tests --console",
+    )
     texts = [word.text or "" for word in words.words]
-    if words.has("-h", "--help", "-v", "--version", "-m", "--dry-run") or words.has("-n") and call.name == "ant":
+    if words.has("-h", "--help", "-v", "--version", "-m", "--dry-run") or (words.has("-n") and call.name == "ant"):
         return
     for text in texts:
         last = text.rsplit(":", 1)[-1]
-        if last in ("deploy", "publish", "publishToMavenCentral", "release:perform", "publishPlugins", "bintrayUpload", "uploadArchives", "publishAllPublicationsToMavenRepository") or text in ("release:perform", "deploy:deploy-file"):
+        if last in (
+            "deploy",
+            "publish",
+            "publishToMavenCentral",
+            "release:perform",
+            "publishPlugins",
+            "bintrayUpload",
+            "uploadArchives",
+            "publishAllPublicationsToMavenRepository",
+        ) or text in ("release:perform", "deploy:deploy-file"):
             yield publish(call, call.name, text)
-        elif text.startswith("exec:") or last in ("flywayClean", "dropAll", "liquibaseDropAll") or text in ("flyway:clean", "liquibase:dropAll"):
+        elif (
+            text.startswith("exec:")
+            or last in ("flywayClean", "dropAll", "liquibaseDropAll")
+            or text in ("flyway:clean", "liquibase:dropAll")
+        ):
             if "lean" in text or "rop" in text:
                 yield call.effect(EffectKind.DB_DROP, thing(text), engine="orm", tool=call.name, statement=text)
-    file = {"mvn": "pom.xml", "mvnw": "pom.xml", "gradle": "build.gradle", "gradlew": "build.gradle", "sbt": "build.sbt", "lein": "project.clj", "ant": "build.xml"}.get(call.name, "build")
-    yield from project_script(call, scene, shown(words.value("-f", "--file", "-b", "--build-file")) or file, call.name, " ".join(texts)[:60])
+    file = {
+        "mvn": "pom.xml",
+        "mvnw": "pom.xml",
+        "gradle": "build.gradle",
+        "gradlew": "build.gradle",
+        "sbt": "build.sbt",
+        "lein": "project.clj",
+        "ant": "build.xml",
+    }.get(call.name, "build")
+    yield from project_script(
+        call, scene, shown(words.value("-f", "--file", "-b", "--build-file")) or file, call.name, " ".join(texts)[:60]
+    )
 
 
 def dotnet(call: Call, scene: Scene) -> Iterator[Effect]:
     """dotnet VERB."""
-    words = split(call.argv, "-c --configuration -f --framework -o --output -p --project -r --runtime -v --verbosity -s --source --version --api-key -k --package-directory --connection --context")
+    words = split(
+        call.argv,
+        "-c --configuration -f --framework -o --output -p --project -r --runtime -v --verbosity -s --source --version "
+        "--api-key -k --package-directory --connection --context",
+    )
     texts = [word.text or "" for word in words.words]
     line = " ".join(texts[:2])
     index = shown(words.value("-s", "--source"))
@@ -181,7 +241,9 @@ def dotnet(call: Call, scene: Scene) -> Iterator[Effect]:
         at = texts.index("package")
         yield from install(call, scene, "nuget", words.words[at + 1 : at + 2], style="plain", index=index)
     elif line == "tool install":
-        yield from install(call, scene, "nuget", words.words[2:3], style="plain", index=index, **(GLOBAL if words.has("-g", "--global") else {}))
+        yield from install(
+            call, scene, "nuget", words.words[2:3], style="plain", index=index, **(GLOBAL if words.has("-g", "--global") else {})
+        )
     elif texts[:1] == ["ef"]:
         from .orms import apply_tool
 
@@ -204,8 +266,10 @@ def mix(call: Call, scene: Scene) -> Iterator[Effect]:
         yield everything(call, "hex", "lockfile")
         yield from manager_file(call, scene, "mix.lock", "mix")
     elif verb in ("archive.install", "escript.install"):
-        yield from install(call, scene, "hex", tuple(word for word in call.argv[1:] if not shown(word).startswith("-"))[-1:], style="plain", **GLOBAL)
-    elif verb in ("run", "eval") and any(word.text in ("-e", "--eval") for word in call.argv) or verb == "eval":
+        yield from install(
+            call, scene, "hex", tuple(word for word in call.argv[1:] if not shown(word).startswith("-"))[-1:], style="plain", **GLOBAL
+        )
+    elif (verb in ("run", "eval") and any(word.text in ("-e", "--eval") for word in call.argv)) or verb == "eval":
         from .plain_code import plain_word
 
         yield from plain_word(call, scene, call.argv[-1], "elixir")
@@ -216,7 +280,10 @@ def mix(call: Call, scene: Scene) -> Iterator[Effect]:
 def verbs_of(call: Call, scene: Scene) -> Iterator[Effect]:
     """Smaller managers: install NAME, publish, by the table below."""
     installs, adds, publishes, lock = _SMALL[call.name]
-    words = split(call.argv, "-v --version --source -s --path --git --repo --server --local-tree --tree -n --name --registry --hosted --url -p --package")
+    words = split(
+        call.argv,
+        "-v --version --source -s --path --git --repo --server --local-tree --tree -n --name --registry --hosted --url -p --package",
+    )
     texts = [word.text or "" for word in words.words]
     line = " ".join(texts[:2])
     if words.has("-h", "--help") or dry_run(words):
@@ -226,7 +293,11 @@ def verbs_of(call: Call, scene: Scene) -> Iterator[Effect]:
     elif line in installs or (texts and texts[0] in installs):
         depth = 2 if line in installs else 1
         names = words.words[depth:]
-        yield from install(call, scene, call.name, names, style="at", **({} if words.has("--local", "--path") else GLOBAL)) if names else iter((everything(call, call.name, "manifest"),))
+        yield from (
+            install(call, scene, call.name, names, style="at", **({} if words.has("--local", "--path") else GLOBAL))
+            if names
+            else iter((everything(call, call.name, "manifest"),))
+        )
     elif line in adds or (texts and texts[0] in adds):
         names = words.words[2 if line in adds else 1 :]
         yield from install(call, scene, call.name, names, style="colon") if names else iter((everything(call, call.name, "manifest"),))
@@ -239,29 +310,65 @@ def verbs_of(call: Call, scene: Scene) -> Iterator[Effect]:
 # name -> (verbs that install for the whole user, verbs that add to the project, verbs that publish, lockfile)
 _SMALL: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...], str]] = {
     "luarocks": (("install", "build", "make"), (), ("upload",), ""),
-    "cpan": (("install",), (), (), ""), "cpanm": ((), (), (), ""), "cpm": (("install",), (), (), ""),
-    "cabal": (("install",), (), ("upload",), ""), "stack": (("install",), (), ("upload",), ""),
-    "opam": (("install", "upgrade"), (), ("publish",), ""), "rebar3": ((), ("get-deps", "upgrade"), ("hex publish",), "rebar.lock"),
+    "cpan": (("install",), (), (), ""),
+    "cpanm": ((), (), (), ""),
+    "cpm": (("install",), (), (), ""),
+    "cabal": (("install",), (), ("upload",), ""),
+    "stack": (("install",), (), ("upload",), ""),
+    "opam": (("install", "upgrade"), (), ("publish",), ""),
+    "rebar3": ((), ("get-deps", "upgrade"), ("hex publish",), "rebar.lock"),
     "dart": (("pub global", "install"), ("pub add", "pub get", "pub upgrade"), ("pub publish",), "pubspec.lock"),
     "flutter": ((), ("pub add", "pub get", "pub upgrade"), ("pub publish",), "pubspec.lock"),
-    "pod": ((), ("install", "update"), ("trunk push", "repo push"), "Podfile.lock"), "carthage": ((), ("update", "bootstrap"), (), "Cartfile.resolved"),
+    "pod": ((), ("install", "update"), ("trunk push", "repo push"), "Podfile.lock"),
+    "carthage": ((), ("update", "bootstrap"), (), "Cartfile.resolved"),
     "swift": ((), ("package update", "package resolve"), ("package-registry publish",), "Package.resolved"),
-    "conan": (("install",), (), ("upload",), "conan.lock"), "vcpkg": (("install",), ("add",), (), ""), "nuget": (("install",), ("restore",), ("push",), ""),
-    "julia-pkg": (("add",), (), (), ""), "raco": (("pkg install",), (), (), ""), "zef": (("install",), (), (), ""), "shards": ((), ("install", "update"), (), "shard.lock"),
-    "nimble": (("install",), (), ("publish",), ""), "dub": ((), ("add", "upgrade"), (), "dub.selections.json"), "spack": (("install",), (), (), ""),
-    "rustup": (("toolchain install", "component add", "target add", "default", "install", "update"), (), (), ""), "ghcup": (("install",), (), (), ""), "elan": (("toolchain install",), (), (), ""),
-    "bower": ((), ("install", "update"), ("register",), ""), "jspm": ((), ("install",), (), ""), "tsd": ((), ("install",), (), ""), "jsr": ((), ("add",), ("publish",), ""),
-    "vsce": ((), (), ("publish",), ""), "ovsx": ((), (), ("publish",), ""), "apm": (("install",), (), ("publish",), ""), "web-ext": ((), (), ("sign",), ""),
-    "lerna": ((), ("bootstrap", "add"), ("publish",), ""), "changeset": ((), (), ("publish",), ""), "semantic-release": ((), (), (), ""), "release-it": ((), (), (), ""), "np": ((), (), (), ""),
-    "goreleaser": ((), (), ("release",), ""), "standard-version": ((), (), (), ""), "nx": ((), (), ("release",), ""),
-    "pre-commit": ((), (), (), ""), "husky": ((), (), (), ""), "lefthook": ((), (), (), ""), "simple-git-hooks": ((), (), (), ""),
-}  # fmt: skip
+    "conan": (("install",), (), ("upload",), "conan.lock"),
+    "vcpkg": (("install",), ("add",), (), ""),
+    "nuget": (("install",), ("restore",), ("push",), ""),
+    "julia-pkg": (("add",), (), (), ""),
+    "raco": (("pkg install",), (), (), ""),
+    "zef": (("install",), (), (), ""),
+    "shards": ((), ("install", "update"), (), "shard.lock"),
+    "nimble": (("install",), (), ("publish",), ""),
+    "dub": ((), ("add", "upgrade"), (), "dub.selections.json"),
+    "spack": (("install",), (), (), ""),
+    "rustup": (("toolchain install", "component add", "target add", "default", "install", "update"), (), (), ""),
+    "ghcup": (("install",), (), (), ""),
+    "elan": (("toolchain install",), (), (), ""),
+    "bower": ((), ("install", "update"), ("register",), ""),
+    "jspm": ((), ("install",), (), ""),
+    "tsd": ((), ("install",), (), ""),
+    "jsr": ((), ("add",), ("publish",), ""),
+    "vsce": ((), (), ("publish",), ""),
+    "ovsx": ((), (), ("publish",), ""),
+    "apm": (("install",), (), ("publish",), ""),
+    "web-ext": ((), (), ("sign",), ""),
+    "lerna": ((), ("bootstrap", "add"), ("publish",), ""),
+    "changeset": ((), (), ("publish",), ""),
+    "semantic-release": ((), (), (), ""),
+    "release-it": ((), (), (), ""),
+    "np": ((), (), (), ""),
+    "goreleaser": ((), (), ("release",), ""),
+    "standard-version": ((), (), (), ""),
+    "nx": ((), (), ("release",), ""),
+    "pre-commit": ((), (), (), ""),
+    "husky": ((), (), (), ""),
+    "lefthook": ((), (), (), ""),
+    "simple-git-hooks": ((), (), (), ""),
+}
 
 
 def cpanm(call: Call, scene: Scene) -> Iterator[Effect]:
     """cpanm NAME..."""
     words = split(call.argv, "-l --local-lib -L --local-lib-contained -M --mirror --from")
-    yield from install(call, scene, "cpanm", words.words, style="at", **({} if words.value("-l", "-L", "--local-lib", "--local-lib-contained") is not None else GLOBAL))
+    yield from install(
+        call,
+        scene,
+        "cpanm",
+        words.words,
+        style="at",
+        **({} if words.value("-l", "-L", "--local-lib", "--local-lib-contained") is not None else GLOBAL),
+    )
 
 
 def releaser(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -275,33 +382,62 @@ def hook_installer(call: Call, scene: Scene) -> Iterator[Effect]:
     """pre-commit install, husky, lefthook install: write git hooks that the host runs later."""
     words = split(call.argv, "-t --hook-type -c --config -f")
     verb = words.verb()
-    if (call.name in ("pre-commit", "lefthook") and verb in ("install", "uninstall", "init-templatedir", "add")) or call.name in ("husky", "simple-git-hooks"):
+    if (call.name in ("pre-commit", "lefthook") and verb in ("install", "uninstall", "init-templatedir", "add")) or call.name in (
+        "husky",
+        "simple-git-hooks",
+    ):
         if call.name == "husky" and verb not in ("", "install", "init", "add", "set"):
             return
         folder = ".husky" if call.name == "husky" else ".git/hooks"
-        for effect in file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{folder}/{shown(words.value('-t', '--hook-type')) or 'pre-commit'}"), by_manager=call.name):
+        for effect in file_effects(
+            call,
+            scene,
+            EffectKind.FILE_WRITE,
+            literal(f"{folder}/{shown(words.value('-t', '--hook-type')) or 'pre-commit'}"),
+            by_manager=call.name,
+        ):
             yield effect.replace(kind=EffectKind.GIT_HOOK)
     elif verb in ("run", "try-repo", "autoupdate"):
         if verb == "try-repo":
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="pre-commit", name=words.verb(1), source="git", run="1")
+            yield call.effect(
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="pre-commit", name=words.verb(1), source="git", run="1"
+            )
         else:
             yield from project_script(call, scene, ".pre-commit-config.yaml", call.name, verb)
 
 
-_OWN = {"cpanm", "semantic-release", "release-it", "np", "pre-commit", "husky", "lefthook", "simple-git-hooks", "standard-version", "julia-pkg"}
+_OWN = {
+    "cpanm",
+    "semantic-release",
+    "release-it",
+    "np",
+    "pre-commit",
+    "husky",
+    "lefthook",
+    "simple-git-hooks",
+    "standard-version",
+    "julia-pkg",
+}
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("cargo",), style="raw", describe=cargo, summary="Rust packages and builds"),
     Program(("go",), style="raw", describe=go, summary="Go modules and builds"),
     Program(("gem", "bundle", "bundler"), style="raw nohelp", describe=ruby_packages, summary="Ruby packages"),
     Program(("composer",), style="raw", describe=composer, summary="PHP packages"),
-    Program(("mvn", "mvnw", "gradle", "gradlew", "sbt", "lein", "ant", "mill", "kotlinc-build"), style="raw", describe=jvm, summary="builds of the JVM"),
+    Program(
+        ("mvn", "mvnw", "gradle", "gradlew", "sbt", "lein", "ant", "mill", "kotlinc-build"),
+        style="raw",
+        describe=jvm,
+        summary="builds of the JVM",
+    ),
     Program(("dotnet",), style="raw", describe=dotnet, summary=".NET packages and builds"),
     Program(("mix",), style="raw", describe=mix, summary="Elixir packages and tasks"),
     Program(tuple(name for name in _SMALL if name not in _OWN), style="raw", describe=verbs_of, summary="packages of a language"),
     Program(("cpanm",), style="raw", describe=cpanm, summary="Perl packages"),
     Program(("semantic-release", "release-it", "np"), style="raw", describe=releaser, summary="publishes a release"),
-    Program(("pre-commit", "husky", "lefthook", "simple-git-hooks"), style="raw", describe=hook_installer, summary="git hooks of a project"),
+    Program(
+        ("pre-commit", "husky", "lefthook", "simple-git-hooks"), style="raw", describe=hook_installer, summary="git hooks of a project"
+    ),
     Program(("standard-version",), style="raw", summary="writes a changelog and a tag"),
-)  # fmt: skip
+)
 __all__ = ["PROGRAMS", "Field"]

@@ -21,9 +21,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DESTROYS = re.compile(r"\bmutation\b[^{]*\{[^}]*?\b\w*(?:delete|destroy|remove|drop|purge|wipe|terminate|erase|truncate)\w*\s*[({]", re.I | re.S)
-_DESTROY_PATH = re.compile(r"[/:.](?:delete|destroy|purge|wipe|terminate|drop|deleteAll|delete_all|_delete_by_query|FLUSHALL)(?:[/?]|$)", re.I)
-_OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.I)
+_DESTROYS = re.compile(
+    r"\bmutation\b[^{]*\{[^}]*?\b\w*(?:delete|destroy|remove|drop|purge|wipe|terminate|erase|truncate)\w*\s*[({]", re.IGNORECASE | re.DOTALL
+)
+_DESTROY_PATH = re.compile(
+    r"[/:.](?:delete|destroy|purge|wipe|terminate|drop|deleteAll|delete_all|_delete_by_query|FLUSHALL)(?:[/?]|$)", re.IGNORECASE
+)
+_OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.IGNORECASE)
 _CONTROL_SOCKETS = ("docker.sock", "podman.sock", "containerd.sock", "crio.sock", "lxd/unix.socket")
 
 
@@ -116,17 +120,28 @@ class Request:
 # ---------------------------------------------------------------- curl
 
 _CURL_OPTIONS = (
-    "-A --user-agent -b --cookie -c --cookie-jar -C --continue-at -d --data --data-ascii --data-binary --data-raw --data-urlencode --json "
-    "-D --dump-header -e --referer -E --cert --cert-type -F --form --form-string -h= -H --header -K --config -m --max-time -o --output "
-    "--output-dir -P --ftp-port -Q --quote -r --range -T --upload-file -t --telnet-option -u --user -U --proxy-user -w --write-out -x --proxy "
-    "--preproxy -X --request -y --speed-time -Y --speed-limit -z --time-cond --url --url-query --key --key-type --cacert --capath --ciphers "
-    "--connect-timeout --connect-to --resolve --retry --retry-delay --retry-max-time --limit-rate --max-redirs --unix-socket "
-    "--abstract-unix-socket --interface --trace --trace-ascii --stderr --oauth2-bearer --aws-sigv4 --netrc-file --noproxy --proto --socks5 "
-    "--socks5-hostname --socks4 --hostpubmd5 --pass --pubkey --max-filesize --dns-servers --doh-url --etag-save --etag-compare --hsts "
-    "--alt-svc --libcurl --mail-from --mail-rcpt --mail-auth --proto-default --request-target --service-name --tls-max --tls13-ciphers "
-    "--cert-status --local-port --keepalive-time --happy-eyeballs-timeout-ms --rate --variable --expand-url --expand-data --engine --egd-file"
+    "-A --user-agent -b --cookie -c --cookie-jar -C --continue-at -d --data --data-ascii --data-binary --data-raw "
+    "--data-urlencode --json "
+    "-D --dump-header -e --referer -E --cert --cert-type -F --form --form-string -h= -H --header -K --config -m "
+    "--max-time -o --output "
+    "--output-dir -P --ftp-port -Q --quote -r --range -T --upload-file -t --telnet-option -u --user -U --proxy-user "
+    "-w --write-out -x --proxy "
+    "--preproxy -X --request -y --speed-time -Y --speed-limit -z --time-cond --url --url-query --key --key-type "
+    "--cacert --capath --ciphers "
+    "--connect-timeout --connect-to --resolve --retry --retry-delay --retry-max-time --limit-rate --max-redirs "
+    "--unix-socket "
+    "--abstract-unix-socket --interface --trace --trace-ascii --stderr --oauth2-bearer --aws-sigv4 --netrc-file "
+    "--noproxy --proto --socks5 "
+    "--socks5-hostname --socks4 --hostpubmd5 --pass --pubkey --max-filesize --dns-servers --doh-url --etag-save "
+    "--etag-compare --hsts "
+    "--alt-svc --libcurl --mail-from --mail-rcpt --mail-auth --proto-default --request-target --service-name "
+    "--tls-max --tls13-ciphers "
+    "--cert-status --local-port --keepalive-time --happy-eyeballs-timeout-ms --rate --variable --expand-url "
+    "--expand-data --engine --egd-file"
 )
-_CURL_LONGS = "--get --head --remote-name --remote-name-all --remote-header-name --location --silent --show-error --fail --insecure --compressed"
+_CURL_LONGS = (
+    "--get --head --remote-name --remote-name-all --remote-header-name --location --silent --show-error --fail --insecure --compressed"
+)
 
 
 def curl(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -214,8 +229,21 @@ def _curl_config(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
 def _curl_outputs(call: Call, scene: Scene, request: Request) -> Iterator[Effect]:
     folder = call.value("--output-dir")
     for option, field in call.values:
-        if option in ("-o", "--output", "-D", "--dump-header", "-c", "--cookie-jar", "--trace", "--trace-ascii", "--stderr", "--etag-save", "--libcurl",
-                      "--hsts", "--alt-svc"):  # fmt: skip
+        if option in (
+            "-o",
+            "--output",
+            "-D",
+            "--dump-header",
+            "-c",
+            "--cookie-jar",
+            "--trace",
+            "--trace-ascii",
+            "--stderr",
+            "--etag-save",
+            "--libcurl",
+            "--hsts",
+            "--alt-svc",
+        ):
             if field.text != "-":
                 place = _joined(folder, field) if folder is not None and option in ("-o", "--output") else field
                 yield from file_effects(call, scene, EffectKind.FILE_WRITE, place)
@@ -254,11 +282,16 @@ def _tail(field: Field, skip: int) -> Field:
 # ---------------------------------------------------------------- wget, httpie, aria2c
 
 _WGET_OPTIONS = (
-    "-O --output-document -o --output-file -a --append-output -i --input-file -P --directory-prefix --post-data --post-file --body-data "
-    "--body-file --method --header -e --execute -U --user-agent --user --password -t --tries -T --timeout -w --wait -Q --quota -l --level "
-    "-A --accept -R --reject -D --domains -I -X --load-cookies --save-cookies --config --base -B --certificate --private-key --ca-certificate "
-    "--referer --limit-rate --use-askpass --rejected-log --warc-file --start-pos --bind-address --cut-dirs --regex-type --accept-regex "
-    "--reject-regex --default-page --dns-timeout --connect-timeout --read-timeout --waitretry --ca-directory --restrict-file-names -Y --exclude-domains"
+    "-O --output-document -o --output-file -a --append-output -i --input-file -P --directory-prefix --post-data "
+    "--post-file --body-data "
+    "--body-file --method --header -e --execute -U --user-agent --user --password -t --tries -T --timeout -w --wait "
+    "-Q --quota -l --level "
+    "-A --accept -R --reject -D --domains -I -X --load-cookies --save-cookies --config --base -B --certificate "
+    "--private-key --ca-certificate "
+    "--referer --limit-rate --use-askpass --rejected-log --warc-file --start-pos --bind-address --cut-dirs "
+    "--regex-type --accept-regex "
+    "--reject-regex --default-page --dns-timeout --connect-timeout --read-timeout --waitretry --ca-directory "
+    "--restrict-file-names -Y --exclude-domains"
 )
 _WGET_LONGS = "--spider --recursive --mirror --quiet --no-clobber --continue --timestamping --background --no-check-certificate"
 
@@ -292,7 +325,11 @@ def wget(call: Call, scene: Scene) -> Iterator[Effect]:
     if output is not None and output.text != "-":
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
     elif output is None and not call.has("--spider"):
-        kind = EffectKind.FILE_WRITE if call.has("-N", "--timestamping", "-c", "--continue", "-r", "--recursive", "-m", "--mirror") else EffectKind.FILE_CREATE
+        kind = (
+            EffectKind.FILE_WRITE
+            if call.has("-N", "--timestamping", "-c", "--continue", "-r", "--recursive", "-m", "--mirror")
+            else EffectKind.FILE_CREATE
+        )
         for url in request.urls:
             yield from file_effects(call, scene, kind, _joined(folder, remote_name(url)))
     yield from request.effects(call, scene)
@@ -302,7 +339,13 @@ def httpie(call: Call, scene: Scene) -> Iterator[Effect]:
     """`http [METHOD] URL [ITEM...]`: key=value and key:=json are sent as data, key@file and @file as files, key:value are headers."""
     request = Request()
     words = list(call.operands)
-    if words and words[0].text is not None and re.fullmatch(r"[A-Za-z]+", words[0].text) and words[0].text.upper() == words[0].text and len(words) > 1:
+    if (
+        words
+        and words[0].text is not None
+        and re.fullmatch(r"[A-Za-z]+", words[0].text)
+        and words[0].text.upper() == words[0].text
+        and len(words) > 1
+    ):
         request.method = words.pop(0).text or ""
     request.urls = words[:1]
     for field in words[1:]:
@@ -354,7 +397,10 @@ def downloader(call: Call, scene: Scene) -> Iterator[Effect]:
 def tunnel(call: Call, scene: Scene) -> Iterator[Effect]:
     """ngrok, cloudflared ...: opens a port of this machine to the world."""
     words = [shown(word) for word in call.operands]
-    if words[:1] in (["http"], ["tcp"], ["tls"], ["start"], ["tunnel"], ["local"], ["funnel"], ["serve"], ["share"]) or call.name in ("lt", "localtunnel"):
+    if words[:1] in (["http"], ["tcp"], ["tls"], ["start"], ["tunnel"], ["local"], ["funnel"], ["serve"], ["share"]) or call.name in (
+        "lt",
+        "localtunnel",
+    ):
         if not set(words) & {"list", "info", "status", "login", "--version"}:
             yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, "public"), public="1", tool=call.name)
 
@@ -362,16 +408,57 @@ def tunnel(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(("curl", "curlie"), _CURL_OPTIONS, describe=curl, longs=_CURL_LONGS, summary="transfers by URL"),
     Program(("wget", "wget2"), _WGET_OPTIONS, describe=wget, longs=_WGET_LONGS, summary="downloads by URL into files"),
-    Program(("http", "https", "xh", "xhs"), "-o --output -a --auth -A --auth-type --session --verify --timeout --proxy -p --print -s --style "
-            "--raw --cert --cert-key --pretty --max-redirects", describe=httpie, summary="HTTP requests by items"),
-    Program(("aria2c",), "-d --dir -o --out -i --input-file -s --split -x --max-connection-per-server -j --on-download-complete "
-            "--on-download-start --on-download-error --on-download-stop --on-download-pause --on-bt-download-complete --load-cookies -k --header",
-            describe=downloader, summary="downloads by URL into files"),
-    Program(("axel",), "-o --output -n --num-connections -s --max-speed -H --header -U --user-agent", describe=downloader, summary="downloads by URL"),
-    Program(("youtube-dl", "yt-dlp"), "-o --output -P --paths -f --format -a --batch-file --exec --cookies -r --limit-rate -S --proxy -u -p",
-            describe=downloader, summary="downloads media"),
-    Program(("ngrok", "cloudflared", "lt", "localtunnel", "bore", "tailscale", "frpc", "zrok"), "--port -p --subdomain --url --config", describe=tunnel,
-            summary="opens a local port to the world"),
-    Program(("ping", "ping6", "fping", "dig", "nslookup", "host", "whois", "traceroute", "tracepath", "mtr", "drill", "resolvectl", "getent", "arping"),
-            style="raw", summary="asks the network, changes nothing"),
-)  # fmt: skip
+    Program(
+        ("http", "https", "xh", "xhs"),
+        "-o --output -a --auth -A --auth-type --session --verify --timeout --proxy -p --print -s --style "
+        "--raw --cert --cert-key --pretty --max-redirects",
+        describe=httpie,
+        summary="HTTP requests by items",
+    ),
+    Program(
+        ("aria2c",),
+        "-d --dir -o --out -i --input-file -s --split -x --max-connection-per-server -j --on-download-complete "
+        "--on-download-start --on-download-error --on-download-stop --on-download-pause --on-bt-download-complete "
+        "--load-cookies -k --header",
+        describe=downloader,
+        summary="downloads by URL into files",
+    ),
+    Program(
+        ("axel",),
+        "-o --output -n --num-connections -s --max-speed -H --header -U --user-agent",
+        describe=downloader,
+        summary="downloads by URL",
+    ),
+    Program(
+        ("youtube-dl", "yt-dlp"),
+        "-o --output -P --paths -f --format -a --batch-file --exec --cookies -r --limit-rate -S --proxy -u -p",
+        describe=downloader,
+        summary="downloads media",
+    ),
+    Program(
+        ("ngrok", "cloudflared", "lt", "localtunnel", "bore", "tailscale", "frpc", "zrok"),
+        "--port -p --subdomain --url --config",
+        describe=tunnel,
+        summary="opens a local port to the world",
+    ),
+    Program(
+        (
+            "ping",
+            "ping6",
+            "fping",
+            "dig",
+            "nslookup",
+            "host",
+            "whois",
+            "traceroute",
+            "tracepath",
+            "mtr",
+            "drill",
+            "resolvectl",
+            "getent",
+            "arping",
+        ),
+        style="raw",
+        summary="asks the network, changes nothing",
+    ),
+)

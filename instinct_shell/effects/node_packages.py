@@ -17,20 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _VALUES = (
-    "--prefix -C --registry --workspace -w --tag --omit --include --only --loglevel --cache --userconfig --otp --access --cwd --dir --filter -F "
-    "--modules-folder --network-timeout --mutex --depth --location --config --install-strategy --script-shell --lockfile-dir --store-dir --reporter "
-    "--globalconfig --node-options --cpu --os --libc --backend --network-concurrency --since --from --env-file --jobs -j --conditions --shell --target --production="
+    "--prefix -C --registry --workspace -w --tag --omit --include --only --loglevel --cache --userconfig --otp "
+    "--access --cwd --dir --filter -F "
+    "--modules-folder --network-timeout --mutex --depth --location --config --install-strategy --script-shell "
+    "--lockfile-dir --store-dir --reporter "
+    "--globalconfig --node-options --cpu --os --libc --backend --network-concurrency --since --from --env-file "
+    "--jobs -j --conditions --shell --target --production="
 )
-_INSTALL = frozenset("install i in ins inst insta instal isnt isnta isntal add ci clean-install ic install-test it install-clean update up upgrade upgrade-interactive dedupe import".split())
+_INSTALL = frozenset(
+    "install i in ins inst insta instal isnt isnta isntal add ci clean-install ic install-test it install-clean "
+    "update up upgrade upgrade-interactive dedupe import".split()
+)
 _REMOVE = frozenset("uninstall remove rm r un unlink prune".split())
 _RUN = frozenset("run run-script rum urn".split())
 _LIFECYCLE = frozenset("test t tst start stop restart".split())
 _LOCKFILES = {"npm": "package-lock.json", "pnpm": "pnpm-lock.yaml", "yarn": "yarn.lock", "bun": "bun.lock"}
 _PUBLISH = frozenset("publish deprecate dist-tag dist-tags access owner star team org undeprecate stage".split())
 _QUIET = frozenset(
-    "ls list la ll view info show v outdated audit fund why explain ping whoami doctor root prefix bin help search s se find docs home repo bugs version-check "
-    "completion query sbom licenses diff stars profile -v config get set c pack why licenses bin node pm patch store env setup cache dlx-cache policies check autoclean "
-    "versions workspaces workspace rebuild link ln init create set-script exec x edit explore hook login logout adduser add-user token shrinkwrap pkg version".split()
+    "ls list la ll view info show v outdated audit fund why explain ping whoami doctor root prefix bin help search s "
+    "se find docs home repo bugs version-check "
+    "completion query sbom licenses diff stars profile -v config get set c pack why licenses bin node pm patch store "
+    "env setup cache dlx-cache policies check autoclean "
+    "versions workspaces workspace rebuild link ln init create set-script exec x edit explore hook login logout "
+    "adduser add-user token shrinkwrap pkg version".split()
 )
 
 
@@ -40,7 +49,7 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
     words = split(call.argv, _VALUES)
     verb = words.verb()
     cwd = _folder(call, words)
-    if words.has("-h", "--help") and verb not in _RUN or (not verb and words.has("-v", "--version")):
+    if (words.has("-h", "--help") and verb not in _RUN) or (not verb and words.has("-v", "--version")):
         return
     while name in ("yarn", "pnpm", "npm") and verb in ("workspace", "workspaces", "recursive", "multi", "m"):
         skip = 2 if verb == "workspace" else 2 if words.verb(1) in ("foreach", "run") and verb == "workspaces" else 1
@@ -60,7 +69,9 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from manager_file(call, scene, _LOCKFILES[name], name, cwd)
             yield from manager_file(call, scene, "package.json", name, cwd)
         elif words.has("-g", "--global"):
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager=name, name=words.verb(1), action="remove", **{"global": "1"})
+            yield call.effect(
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager=name, name=words.verb(1), action="remove", **{"global": "1"}
+            )
     elif verb in _RUN or verb in _LIFECYCLE:
         entry = words.verb(1) if verb in _RUN else {"t": "test", "tst": "test"}.get(verb, verb)
         if name == "bun" and verb in ("test",):
@@ -100,9 +111,13 @@ def _install(call: Call, scene: Scene, name: str, verb: str, words: Split, index
     if names and verb not in ("update", "up", "upgrade", "upgrade-interactive", "ci", "dedupe"):
         yield from install(call, scene, name, names, index=index, **place)
     else:
-        source = "lockfile" if verb in ("ci", "clean-install", "ic", "install-clean") or words.has("--frozen-lockfile", "--immutable") else "manifest"
+        source = (
+            "lockfile"
+            if verb in ("ci", "clean-install", "ic", "install-clean") or words.has("--frozen-lockfile", "--immutable")
+            else "manifest"
+        )
         yield everything(call, name, source, index, **place)
-    if everywhere or words.has("--no-save", "--no-package-lock", "--no-lockfile", "--pure-lockfile") and not names:
+    if everywhere or (words.has("--no-save", "--no-package-lock", "--no-lockfile", "--pure-lockfile") and not names):
         return
     if source_writes(verb, words):
         yield from manager_file(call, scene, _LOCKFILES[name], name, cwd)
@@ -112,7 +127,9 @@ def _install(call: Call, scene: Scene, name: str, verb: str, words: Split, index
 
 def source_writes(verb: str, words: Split) -> bool:
     """Whether the lockfile may change: not by `ci` and frozen installs."""
-    return verb not in ("ci", "clean-install", "ic", "install-clean") and not words.has("--frozen-lockfile", "--immutable", "--no-package-lock")
+    return verb not in ("ci", "clean-install", "ic", "install-clean") and not words.has(
+        "--frozen-lockfile", "--immutable", "--no-package-lock"
+    )
 
 
 def _other(call: Call, scene: Scene, name: str, verb: str, words: Split, cwd: Field | None) -> Iterator[Effect]:
@@ -138,9 +155,7 @@ def _other(call: Call, scene: Scene, name: str, verb: str, words: Split, cwd: Fi
         yield call.effect(EffectKind.SECRET_READ, thing(words.words[-1]), store="npm", prints="1")
     elif verb == "token" and words.verb(1) not in ("list", "ls", ""):
         yield call.effect(EffectKind.SECRET_READ, thing("npm token"), store="npm", prints="1")
-    elif verb == "pkg" and words.verb(1) in ("set", "delete", "fix"):
-        yield from manager_file(call, scene, "package.json", name, cwd)
-    elif verb == "version" and len(words.words) > 1:
+    elif (verb == "pkg" and words.verb(1) in ("set", "delete", "fix")) or (verb == "version" and len(words.words) > 1):
         yield from manager_file(call, scene, "package.json", name, cwd)
     elif name == "bun" and verb == "build":
         out = words.value("--outdir", "--outfile")
@@ -204,7 +219,12 @@ def run_package(call: Call, scene: Scene, argv: tuple[Field, ...], via: str) -> 
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("npm", "pnpm", "yarn", "bun", "yarnpkg", "cnpm", "tnpm"), style="raw nohelp", describe=manager, summary="JavaScript packages and scripts"),
+    Program(
+        ("npm", "pnpm", "yarn", "bun", "yarnpkg", "cnpm", "tnpm"),
+        style="raw nohelp",
+        describe=manager,
+        summary="JavaScript packages and scripts",
+    ),
     Program(("npx", "pnpx", "bunx", "pnpm-exec"), style="raw nohelp", describe=npx, summary="fetches and runs JavaScript programs"),
     Program(("corepack", "nvm", "fnm", "volta", "n"), style="raw", summary="versions of node and its managers"),
-)  # fmt: skip
+)

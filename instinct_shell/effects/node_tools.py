@@ -35,7 +35,9 @@ def remover(call: Call, scene: Scene) -> Iterator[Effect]:
             head, _, tail = text.partition("**")
             name = tail.rsplit("/", 1)[-1]
             folder = literal(head.rstrip("/") or ("/" if text.startswith("/") else "."))
-            yield from file_effects(call, scene, EffectKind.FILE_DELETE, folder, recursive="1", sweep="1", filter="" if name in ("", "*") else name)
+            yield from file_effects(
+                call, scene, EffectKind.FILE_DELETE, folder, recursive="1", sweep="1", filter="" if name in ("", "*") else name
+            )
         else:
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, _pattern(field), recursive="1")
 
@@ -58,7 +60,11 @@ def shell_words(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def watcher(call: Call, scene: Scene) -> Iterator[Effect]:
     """nodemon, onchange, chokidar, watchexec: run a command again and again."""
-    words = split(call.argv, "-x --exec -e --ext -w --watch -i --ignore -c --command -d --delay --signal -s -f --filter --initial= -r --restart=", stop=-1 if call.name in ("chokidar",) else 1)
+    words = split(
+        call.argv,
+        "-x --exec -e --ext -w --watch -i --ignore -c --command -d --delay --signal -s -f --filter --initial= -r --restart=",
+        stop=-1 if call.name in ("chokidar",) else 1,
+    )
     command = words.value("-x", "--exec", "-c", "--command")
     if command is not None:
         if command.text is not None:
@@ -73,24 +79,75 @@ def watcher(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def server(call: Call, scene: Scene) -> Iterator[Effect]:
     """Servers for development: they listen."""
-    words = split(call.argv, "-p --port -l --listen --host -H --hostname -d --dir -c --config -S -C --cert -K --key -b --bind -w --workers -k --reload-dir --log-level")
+    words = split(
+        call.argv,
+        "-p --port -l --listen --host -H --hostname -d --dir -c --config -S -C --cert -K --key -b --bind -w --workers -k "
+        "--reload-dir --log-level",
+    )
     if words.has("-h", "--help", "-v", "--version", "-V"):
         return
     texts = [shown(word) for word in words.words]
-    if call.name in ("vite", "next", "nuxt", "astro", "webpack", "parcel", "remix", "gatsby", "ng", "vue-cli-service", "react-scripts", "expo-cli", "storybook", "hugo", "jekyll", "mkdocs", "docusaurus", "eleventy"):
-        if texts and texts[0] in ("build", "lint", "test", "info", "export", "generate", "new", "check", "preview-build", "sync", "typegen", "version", "clean", "telemetry", "optimize", "eject", "config"):
+    if call.name in (
+        "vite",
+        "next",
+        "nuxt",
+        "astro",
+        "webpack",
+        "parcel",
+        "remix",
+        "gatsby",
+        "ng",
+        "vue-cli-service",
+        "react-scripts",
+        "expo-cli",
+        "storybook",
+        "hugo",
+        "jekyll",
+        "mkdocs",
+        "docusaurus",
+        "eleventy",
+    ):
+        if texts and texts[0] in (
+            "build",
+            "lint",
+            "test",
+            "info",
+            "export",
+            "generate",
+            "new",
+            "check",
+            "preview-build",
+            "sync",
+            "typegen",
+            "version",
+            "clean",
+            "telemetry",
+            "optimize",
+            "eject",
+            "config",
+        ):
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} {texts[0]}"))
             return
         if texts[:1] == ["gh-deploy"]:
             yield call.effect(EffectKind.PACKAGE_PUBLISH, Target(TargetKind.OBJECT, "gh-pages"), tool=call.name, name="gh-deploy")
             return
-        if call.name in ("hugo", "webpack", "jekyll", "mkdocs", "eleventy", "parcel") and not set(texts[:1]) & {"server", "serve", "s", "watch"}:
+        if call.name in ("hugo", "webpack", "jekyll", "mkdocs", "eleventy", "parcel") and not set(texts[:1]) & {
+            "server",
+            "serve",
+            "s",
+            "watch",
+        }:
             target = words.value("-d", "--dir")
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, call.name))
             if target is not None and call.name in ("hugo", "jekyll", "mkdocs"):
                 yield from file_effects(call, scene, EffectKind.FILE_WRITE, target, recursive="1")
             return
-    yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), via=call.name, port=shown(words.value("-p", "--port", "-l", "--listen", "-b", "--bind")))
+    yield call.effect(
+        EffectKind.NET_LISTEN,
+        Target(TargetKind.HOST, ""),
+        via=call.name,
+        port=shown(words.value("-p", "--port", "-l", "--listen", "-b", "--bind")),
+    )
 
 
 def degit(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -107,12 +164,21 @@ def pages(call: Call, scene: Scene) -> Iterator[Effect]:
     """gh-pages: force-pushes a folder to a branch of the remote."""
     words = split(call.argv, "-d --dist -b --branch -r --repo -o --remote -m --message -t -e --dest -x")
     if not words.has("-h", "--help", "-V", "--version", "--no-push", "-n"):
-        yield call.effect(EffectKind.PACKAGE_PUBLISH, Target(TargetKind.OBJECT, shown(words.value("-b", "--branch")) or "gh-pages"), tool="gh-pages", name="gh-pages")
+        yield call.effect(
+            EffectKind.PACKAGE_PUBLISH,
+            Target(TargetKind.OBJECT, shown(words.value("-b", "--branch")) or "gh-pages"),
+            tool="gh-pages",
+            name="gh-pages",
+        )
 
 
 def tester(call: Call, scene: Scene) -> Iterator[Effect]:
     """Test runners, linters and formatters: they run or read the project's own files."""
-    words = split(call.argv, "-c --config -k -m -o -t --testNamePattern --reporter -p --project --rootdir -n --maxfail --cov --parser --ignore-path --ext --format -f --output-file --fix-type -x --outputFile --junitxml")
+    words = split(
+        call.argv,
+        "-c --config -k -m -o -t --testNamePattern --reporter -p --project --rootdir -n --maxfail --cov --parser "
+        "--ignore-path --ext --format -f --output-file --fix-type -x --outputFile --junitxml",
+    )
     for field in words.all("-o", "--output-file", "--outputFile", "--junitxml"):
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
     yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, call.name))
@@ -128,18 +194,197 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("cpx", "cpx2", "ncp", "copyfiles", "cpy", "cpy-cli", "cpr"), style="raw", describe=copier, summary="copies files"),
     Program(("mkdirp", "make-dir-cli", "mkdirp-cli"), "-m --mode", roles="create", summary="makes directories"),
     Program(("shx",), style="raw nohelp", describe=shell_words, summary="portable shell commands"),
-    Program(("nodemon", "onchange", "chokidar", "watchexec", "tsc-watch", "cargo-watch", "reflex", "air"), style="raw nohelp", describe=watcher, summary="runs a command on changes"),
-    Program(("serve", "http-server", "live-server", "json-server", "browser-sync", "vite", "next", "nuxt", "astro-dev", "webpack", "webpack-dev-server", "parcel", "remix", "gatsby", "ng", "vue-cli-service", "react-scripts",
-             "storybook", "hugo", "jekyll", "mkdocs", "docusaurus", "eleventy", "uvicorn", "gunicorn", "hypercorn", "streamlit", "jupyter", "jupyter-lab", "jupyter-notebook", "php-fpm", "caddy", "nginx", "puma", "unicorn", "rackup", "daphne",
-             "waitress-serve", "tensorboard", "mlflow", "gradio", "wrangler-dev", "miniserve", "simple-http-server"), style="raw", describe=server, summary="serves for development, or builds a site"),
+    Program(
+        ("nodemon", "onchange", "chokidar", "watchexec", "tsc-watch", "cargo-watch", "reflex", "air"),
+        style="raw nohelp",
+        describe=watcher,
+        summary="runs a command on changes",
+    ),
+    Program(
+        (
+            "serve",
+            "http-server",
+            "live-server",
+            "json-server",
+            "browser-sync",
+            "vite",
+            "next",
+            "nuxt",
+            "astro-dev",
+            "webpack",
+            "webpack-dev-server",
+            "parcel",
+            "remix",
+            "gatsby",
+            "ng",
+            "vue-cli-service",
+            "react-scripts",
+            "storybook",
+            "hugo",
+            "jekyll",
+            "mkdocs",
+            "docusaurus",
+            "eleventy",
+            "uvicorn",
+            "gunicorn",
+            "hypercorn",
+            "streamlit",
+            "jupyter",
+            "jupyter-lab",
+            "jupyter-notebook",
+            "php-fpm",
+            "caddy",
+            "nginx",
+            "puma",
+            "unicorn",
+            "rackup",
+            "daphne",
+            "waitress-serve",
+            "tensorboard",
+            "mlflow",
+            "gradio",
+            "wrangler-dev",
+            "miniserve",
+            "simple-http-server",
+        ),
+        style="raw",
+        describe=server,
+        summary="serves for development, or builds a site",
+    ),
     Program(("degit", "tiged", "giget"), style="raw", describe=degit, summary="unpacks a repository"),
     Program(("gh-pages",), style="raw", describe=pages, summary="publishes a folder as a site"),
-    Program(("jest", "vitest", "mocha", "ava", "tap", "playwright", "cypress", "karma", "pytest", "py.test", "unittest", "nose2", "tape", "eslint", "prettier", "biome", "stylelint", "tslint", "standard", "xo", "oxlint", "black", "ruff", "isort", "flake8",
-             "pylint", "mypy", "pyright", "pyre", "bandit", "coverage", "autopep8", "yapf", "rustfmt", "gofmt", "goimports", "golangci-lint", "staticcheck", "shellcheck", "shfmt", "rubocop", "phpunit", "phpstan", "psalm", "php-cs-fixer", "pest",
-             "ktlint", "swiftlint", "clang-format", "clang-tidy", "cppcheck", "cpplint", "sqlfluff", "markdownlint", "markdownlint-cli2", "vale", "codespell", "cspell", "depcheck", "knip", "madge", "size-limit", "lint-staged", "commitlint", "tsup",
-             "esbuild", "rollup", "swc", "babel", "sass", "postcss", "tailwindcss", "svgo", "typedoc", "jsdoc", "sphinx-build", "pdoc", "doxygen", "api-extractor", "publint", "attw", "nyc", "c8", "minitest", "stylua", "selene", "luacheck", "taplo",
-             "djlint", "vulture", "pyupgrade", "interrogate", "lint-imports", "credo", "dialyzer", "hlint", "ormolu", "buf", "protoc", "swag", "gotestsum", "ginkgo", "cucumber", "behave", "robot", "locust", "k6", "lighthouse"),
-            style="raw", describe=tester, summary="tests, lints, formats or bundles the project"),
-    Program(("plop", "hygen", "yo", "cookiecutter", "copier", "create-react-app", "create-next-app", "create-vite", "openapi-generator", "openapi-generator-cli", "graphql-codegen", "orval"), style="raw", describe=generator,
-            summary="generates files from templates"),
-)  # fmt: skip
+    Program(
+        (
+            "jest",
+            "vitest",
+            "mocha",
+            "ava",
+            "tap",
+            "playwright",
+            "cypress",
+            "karma",
+            "pytest",
+            "py.test",
+            "unittest",
+            "nose2",
+            "tape",
+            "eslint",
+            "prettier",
+            "biome",
+            "stylelint",
+            "tslint",
+            "standard",
+            "xo",
+            "oxlint",
+            "black",
+            "ruff",
+            "isort",
+            "flake8",
+            "pylint",
+            "mypy",
+            "pyright",
+            "pyre",
+            "bandit",
+            "coverage",
+            "autopep8",
+            "yapf",
+            "rustfmt",
+            "gofmt",
+            "goimports",
+            "golangci-lint",
+            "staticcheck",
+            "shellcheck",
+            "shfmt",
+            "rubocop",
+            "phpunit",
+            "phpstan",
+            "psalm",
+            "php-cs-fixer",
+            "pest",
+            "ktlint",
+            "swiftlint",
+            "clang-format",
+            "clang-tidy",
+            "cppcheck",
+            "cpplint",
+            "sqlfluff",
+            "markdownlint",
+            "markdownlint-cli2",
+            "vale",
+            "codespell",
+            "cspell",
+            "depcheck",
+            "knip",
+            "madge",
+            "size-limit",
+            "lint-staged",
+            "commitlint",
+            "tsup",
+            "esbuild",
+            "rollup",
+            "swc",
+            "babel",
+            "sass",
+            "postcss",
+            "tailwindcss",
+            "svgo",
+            "typedoc",
+            "jsdoc",
+            "sphinx-build",
+            "pdoc",
+            "doxygen",
+            "api-extractor",
+            "publint",
+            "attw",
+            "nyc",
+            "c8",
+            "minitest",
+            "stylua",
+            "selene",
+            "luacheck",
+            "taplo",
+            "djlint",
+            "vulture",
+            "pyupgrade",
+            "interrogate",
+            "lint-imports",
+            "credo",
+            "dialyzer",
+            "hlint",
+            "ormolu",
+            "buf",
+            "protoc",
+            "swag",
+            "gotestsum",
+            "ginkgo",
+            "cucumber",
+            "behave",
+            "robot",
+            "locust",
+            "k6",
+            "lighthouse",
+        ),
+        style="raw",
+        describe=tester,
+        summary="tests, lints, formats or bundles the project",
+    ),
+    Program(
+        (
+            "plop",
+            "hygen",
+            "yo",
+            "cookiecutter",
+            "copier",
+            "create-react-app",
+            "create-next-app",
+            "create-vite",
+            "openapi-generator",
+            "openapi-generator-cli",
+            "graphql-codegen",
+            "orval",
+        ),
+        style="raw",
+        describe=generator,
+        summary="generates files from templates",
+    ),
+)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from ..shell.invocation import Field
 
+
 class Tool(Value):
     """Verbs of one tool, words joined by "+" when several must follow each other. drops lose data, writes change it; the rest is harmless."""
 
@@ -28,46 +29,104 @@ class Tool(Value):
 
 
 TOOLS: dict[str, Tool] = {
-    "prisma": Tool("migrate+reset", "migrate+deploy migrate+dev migrate+resolve db+push db+execute db+seed", "--schema --url --file --name --from-url"),
-    "rails": Tool("db:drop db:drop:all db:reset db:migrate:reset db:schema:load db:structure:load db:purge db:purge:all db:truncate_all db:environment:set",
-                  "db:migrate db:rollback db:seed db:setup db:create db:prepare db:migrate:down db:migrate:redo db:fixtures:load db:seed:replant", "-e --environment"),
-    "django": Tool("flush reset_db sqlflush-apply drop_test_database clean_db zero",
-                   "migrate loaddata createsuperuser changepassword remove_stale_contenttypes clearsessions createcachetable import", "--settings --database --pythonpath"),
+    "prisma": Tool(
+        "migrate+reset", "migrate+deploy migrate+dev migrate+resolve db+push db+execute db+seed", "--schema --url --file --name --from-url"
+    ),
+    "rails": Tool(
+        "db:drop db:drop:all db:reset db:migrate:reset db:schema:load db:structure:load db:purge db:purge:all "
+        "db:truncate_all db:environment:set",
+        "db:migrate db:rollback db:seed db:setup db:create db:prepare db:migrate:down db:migrate:redo db:fixtures:load db:seed:replant",
+        "-e --environment",
+    ),
+    "django": Tool(
+        "flush reset_db sqlflush-apply drop_test_database clean_db zero",
+        "migrate loaddata createsuperuser changepassword remove_stale_contenttypes clearsessions createcachetable import",
+        "--settings --database --pythonpath",
+    ),
     "alembic": Tool("downgrade+base", "upgrade downgrade stamp", "-c --config -x -n --name"),
     "flask": Tool("db+downgrade+base", "db+upgrade db+downgrade db+stamp", "--app -A -e --env-file -d --directory"),
-    "knex": Tool("migrate:rollback+--all", "migrate:latest migrate:rollback migrate:up migrate:down seed:run migrate:unlock", "--knexfile --env --cwd --connection"),
-    "sequelize": Tool("db:drop db:migrate:undo:all db:seed:undo:all", "db:migrate db:migrate:undo db:seed db:seed:all db:create db:seed:undo", "--env --url --config --to"),
+    "knex": Tool(
+        "migrate:rollback+--all",
+        "migrate:latest migrate:rollback migrate:up migrate:down seed:run migrate:unlock",
+        "--knexfile --env --cwd --connection",
+    ),
+    "sequelize": Tool(
+        "db:drop db:migrate:undo:all db:seed:undo:all",
+        "db:migrate db:migrate:undo db:seed db:seed:all db:create db:seed:undo",
+        "--env --url --config --to",
+    ),
     "typeorm": Tool("schema:drop", "migration:run migration:revert schema:sync", "-d --dataSource -f --config"),
-    "mikro-orm": Tool("schema:drop schema:fresh migration:fresh database:drop", "schema:update migration:up migration:down schema:create seeder:run", "--config"),
+    "mikro-orm": Tool(
+        "schema:drop schema:fresh migration:fresh database:drop",
+        "schema:update migration:up migration:down schema:create seeder:run",
+        "--config",
+    ),
     "drizzle-kit": Tool("drop", "push migrate push:pg push:mysql push:sqlite", "--config --url"),
     "goose": Tool("reset down-to+0", "up down up-to down-to redo up-by-one", "-dir -table"),
     "migrate": Tool("drop", "up down goto force", "-path -source -database -timeout -lock-timeout"),
     "dbmate": Tool("drop", "up migrate rollback down create load", "-u --url -e --env -d --migrations-dir"),
     "flyway": Tool("clean undo-all", "migrate undo baseline repair", "-url -configFiles -locations"),
-    "liquibase": Tool("dropAll drop-all rollback-to-date+0", "update rollback rollback-count rollbackCount changelog-sync tag updateCount", "--url --changelog-file --changeLogFile --username --password"),
-    "artisan": Tool("migrate:fresh migrate:reset migrate:refresh db:wipe", "migrate migrate:rollback db:seed migrate:install cache:clear-db queue:clear", "--database --path --env --seeder"),
-    "symfony-console": Tool("doctrine:database:drop doctrine:schema:drop d:d:d d:s:d doctrine:fixtures:load doctrine:mongodb:schema:drop",
-                            "doctrine:migrations:migrate doctrine:schema:update doctrine:database:create d:m:m d:s:u doctrine:query:sql", "--env -e --em --connection"),
+    "liquibase": Tool(
+        "dropAll drop-all rollback-to-date+0",
+        "update rollback rollback-count rollbackCount changelog-sync tag updateCount",
+        "--url --changelog-file --changeLogFile --username --password",
+    ),
+    "artisan": Tool(
+        "migrate:fresh migrate:reset migrate:refresh db:wipe",
+        "migrate migrate:rollback db:seed migrate:install cache:clear-db queue:clear",
+        "--database --path --env --seeder",
+    ),
+    "symfony-console": Tool(
+        "doctrine:database:drop doctrine:schema:drop d:d:d d:s:d doctrine:fixtures:load doctrine:mongodb:schema:drop",
+        "doctrine:migrations:migrate doctrine:schema:update doctrine:database:create d:m:m d:s:u doctrine:query:sql",
+        "--env -e --em --connection",
+    ),
     "mix": Tool("ecto.drop ecto.reset", "ecto.migrate ecto.rollback ecto.create ecto.setup ecto.load run+priv/repo/seeds.exs", "-r --repo"),
-    "diesel": Tool("database+reset database+drop", "migration+run migration+revert migration+redo database+setup setup", "--database-url --config-file --migration-dir"),
+    "diesel": Tool(
+        "database+reset database+drop",
+        "migration+run migration+revert migration+redo database+setup setup",
+        "--database-url --config-file --migration-dir",
+    ),
     "sqlx": Tool("database+drop database+reset", "migrate+run migrate+revert database+create database+setup", "-D --database-url --source"),
     "sea-orm-cli": Tool("migrate+fresh migrate+reset migrate+refresh", "migrate migrate+up migrate+down", "-u --database-url -d"),
     "sea": Tool("migrate+fresh migrate+reset", "migrate+up migrate+down"),
-    "wp": Tool("db+reset db+drop db+clean site+empty site+delete", "db+import db+query search-replace db+optimize post+delete user+delete option+update plugin+install core+update", "--path --url"),
-    "drush": Tool("sql-drop sql:drop sqld site-install site:install si", "updb updatedb sql-query sql:query sqlq cim config:import", "-r --root -l --uri"),
+    "wp": Tool(
+        "db+reset db+drop db+clean site+empty site+delete",
+        "db+import db+query search-replace db+optimize post+delete user+delete option+update plugin+install core+update",
+        "--path --url",
+    ),
+    "drush": Tool(
+        "sql-drop sql:drop sqld site-install site:install si",
+        "updb updatedb sql-query sql:query sqlq cim config:import",
+        "-r --root -l --uri",
+    ),
     "meteor": Tool("reset", "", ""),
     "dotnet-ef": Tool("database+drop", "database+update migrations+remove", "-p --project -s --startup-project --connection -c --context"),
-    "gel": Tool("database+wipe branch+drop branch+wipe instance+destroy database+drop", "migrate migration+apply restore query", "-I --instance -b --branch"),
-    "hasura": Tool("migrate+delete metadata+clear", "migrate+apply metadata+apply seed+apply", "--endpoint --admin-secret --database-name --project"),
+    "gel": Tool(
+        "database+wipe branch+drop branch+wipe instance+destroy database+drop",
+        "migrate migration+apply restore query",
+        "-I --instance -b --branch",
+    ),
+    "hasura": Tool(
+        "migrate+delete metadata+clear", "migrate+apply metadata+apply seed+apply", "--endpoint --admin-secret --database-name --project"
+    ),
     "strapi": Tool("transfer+--to", "import restore", ""),
     "directus": Tool("database+drop", "database+migrate:latest database+install schema+apply bootstrap", ""),
     "aerich": Tool("", "upgrade downgrade init-db", "-c --config --app"),
     "piccolo": Tool("migrations+backwards", "migrations+forwards fixtures+load", ""),
-    "dbt": Tool("", "run seed snapshot build run-operation", "--profiles-dir --project-dir --target -t --profile --select -s --models -m --vars --exclude"),
+    "dbt": Tool(
+        "",
+        "run seed snapshot build run-operation",
+        "--profiles-dir --project-dir --target -t --profile --select -s --models -m --vars --exclude",
+    ),
     "sqlmesh": Tool("destroy", "apply plan migrate", ""),
-    "airflow": Tool("db+reset dags+delete", "db+migrate db+upgrade db+init db+clean db+downgrade tasks+clear connections+delete variables+delete", ""),
+    "airflow": Tool(
+        "db+reset dags+delete", "db+migrate db+upgrade db+init db+clean db+downgrade tasks+clear connections+delete variables+delete", ""
+    ),
     "superset": Tool("", "db+upgrade db+downgrade init", ""),
-    "rake": Tool("db:drop db:reset db:migrate:reset db:schema:load db:purge", "db:migrate db:rollback db:seed db:setup db:create", "-f -C -I -r"),
+    "rake": Tool(
+        "db:drop db:reset db:migrate:reset db:schema:load db:purge", "db:migrate db:rollback db:seed db:setup db:create", "-f -C -I -r"
+    ),
     "lucid": Tool("db:wipe migration:fresh migration:reset", "migration:run migration:rollback db:seed", ""),
     "skeema": Tool("", "push", ""),
     "gh-ost": Tool("", "--execute", "--database --table --alter --host"),
@@ -76,7 +135,7 @@ TOOLS: dict[str, Tool] = {
     "rethinkdb": Tool("", "restore import", "-c"),
     "cypher-shell": Tool("", "", "-u -p -a -d -f --file"),
     "payload": Tool("migrate:fresh migrate:reset", "migrate migrate:down migrate:refresh", ""),
-}  # fmt: skip
+}
 
 
 def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | None = None) -> Iterator[Effect]:
@@ -103,7 +162,9 @@ def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | No
 def _matches(verbs: str, texts: list[str]) -> bool:
     for verb in verbs.split():
         pieces = verb.split("+")
-        if all(piece in texts for piece in pieces) and (texts[0] == pieces[0] or pieces[0].startswith("-") or ":" in pieces[0] or len(pieces) == 1 and pieces[0] in texts[:4]):
+        if all(piece in texts for piece in pieces) and (
+            texts[0] == pieces[0] or pieces[0].startswith("-") or ":" in pieces[0] or (len(pieces) == 1 and pieces[0] in texts[:4])
+        ):
             return True
     return False
 
@@ -111,14 +172,39 @@ def _matches(verbs: str, texts: list[str]) -> bool:
 def _place(call: Call, scene: Scene, values: tuple[tuple[str, Field], ...]) -> str:
     """The text that says which database: a URL or environment option, else the variables set for this command."""
     for option, field in values:
-        if option in ("--url", "-url", "-database", "--database-url", "-u", "-D", "--endpoint", "-e", "--env", "--environment", "--settings", "--target", "-t", "--connection"):
+        if option in (
+            "--url",
+            "-url",
+            "-database",
+            "--database-url",
+            "-u",
+            "-D",
+            "--endpoint",
+            "-e",
+            "--env",
+            "--environment",
+            "--settings",
+            "--target",
+            "-t",
+            "--connection",
+        ):
             return spoken(field)
     return environment_text(call, scene)
 
 
 def orm(call: Call, scene: Scene) -> Iterator[Effect]:
     """A framework's command line by its own name."""
-    yield from apply_tool(call, scene, {"django-admin": "django", "sequelize-cli": "sequelize", "mikro-orm-esm": "mikro-orm", "edgedb": "gel", "node-pg-migrate": "migrate"}.get(call.name, call.name))
+    yield from apply_tool(
+        call,
+        scene,
+        {
+            "django-admin": "django",
+            "sequelize-cli": "sequelize",
+            "mikro-orm-esm": "mikro-orm",
+            "edgedb": "gel",
+            "node-pg-migrate": "migrate",
+        }.get(call.name, call.name),
+    )
     if call.name in ("rails",):
         words = split(call.argv, "-e --environment")
         if words.verb() in ("runner", "r") and len(words.words) > 1:
@@ -128,6 +214,16 @@ def orm(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program((*(name for name in TOOLS if name not in ("django", "artisan", "symfony-console", "mix")), "django-admin", "sequelize-cli", "mikro-orm-esm", "edgedb"),
-            style="raw", describe=orm, summary="database verbs of a framework"),
-)  # fmt: skip
+    Program(
+        (
+            *(name for name in TOOLS if name not in ("django", "artisan", "symfony-console", "mix")),
+            "django-admin",
+            "sequelize-cli",
+            "mikro-orm-esm",
+            "edgedb",
+        ),
+        style="raw",
+        describe=orm,
+        summary="database verbs of a framework",
+    ),
+)

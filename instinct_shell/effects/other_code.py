@@ -19,7 +19,10 @@ from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Under, Unkn
 LONGEST = 256 << 10
 MOST_STEPS = 60_000
 _DECLARES = frozenset("const let var my our local global".split())
-_SKIPPED = frozenset("async await return throw typeof void new delete not yield if unless while until else elsif elseif do then and or begin ensure rescue case switch print_".split())
+_SKIPPED = frozenset(
+    "async await return throw typeof void new delete not yield if unless while until else elsif elseif do then and "
+    "or begin ensure rescue case switch print_".split()
+)
 _SEPARATORS = frozenset((".", "?.", "->", "::", ":"))
 _STOPS = frozenset((",", ")", "]", "}", ";"))
 _BINARY = frozenset("+ - * / % . .. == === != !== < > <= >= && || ?? ? : = += .= =~ !~ & | ^ << =>".split())
@@ -34,14 +37,26 @@ def code_effects(
 ) -> tuple[Effect, ...]:
     """Effects of a program text in one of the languages."""
     if language == "php" and "<?" in text:
-        text = "\n".join(re.findall(r"<\?(?:php|=)?(.*?)(?:\?>|\Z)", text, re.S))
+        text = "\n".join(re.findall(r"<\?(?:php|=)?(.*?)(?:\?>|\Z)", text, re.DOTALL))
     if len(text) > LONGEST:
-        return (call.effect(EffectKind.CODE_OPAQUE, language=language, reason="the code is too long to read", source="generated", dynamic="interpreter"),)
+        return (
+            call.effect(
+                EffectKind.CODE_OPAQUE, language=language, reason="the code is too long to read", source="generated", dynamic="interpreter"
+            ),
+        )
     reader = Reader(call, scene, language, argv, path, depth)
     try:
         reader.run(tokens(text, language))
     except (TooLong, RecursionError):
-        reader.effects.append(call.effect(EffectKind.CODE_OPAQUE, language=language, reason="the code is too long to follow", source="generated", dynamic="interpreter"))
+        reader.effects.append(
+            call.effect(
+                EffectKind.CODE_OPAQUE,
+                language=language,
+                reason="the code is too long to follow",
+                source="generated",
+                dynamic="interpreter",
+            )
+        )
     if spend.is_ads(text):
         reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
     return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
@@ -113,13 +128,13 @@ class Reader(Actions):
         before = at
         value, at = self.primary(at)
         if at == before:
-            return UNKNOWN, at if at > start else start
+            return UNKNOWN, max(start, at)
         while at < len(self.tokens):
             operator = self.peek(at)
             token = self.tokens[at]
             if token.kind != "op" and operator not in ("or", "and", "if", "unless", "for", "foreach", "x", "as", "in"):
                 break
-            if operator in _STOPS or operator not in _BINARY and operator not in ("or", "and"):
+            if operator in _STOPS or (operator not in _BINARY and operator not in ("or", "and")):
                 break
             if operator == "=" and target:
                 right, at = self.expression(at + 1)
@@ -227,7 +242,9 @@ class Reader(Actions):
         """An object literal, or the start of a block (which is looked through)."""
         first = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
         second = self.peek(at + 2)
-        if first is not None and (first.text == "}" or (first.kind in ("name", "text") and second in (":", "=>", ",", "}", "=")) or first.text == "..."):
+        if first is not None and (
+            first.text == "}" or (first.kind in ("name", "text") and second in (":", "=>", ",", "}", "=")) or first.text == "..."
+        ):
             pairs: list[tuple[object, object]] = []
             at += 1
             while at < len(self.tokens) and self.peek(at) != "}":
@@ -315,7 +332,13 @@ class Reader(Actions):
         while at < len(self.tokens):
             text = self.peek(at)
             following = self.tokens[at + 1] if at + 1 < len(self.tokens) else None
-            if text in _SEPARATORS and following is not None and following.kind == "name" and not (text == "." and self.language in ("perl", "php")) and not (text == ":" and self.language != "lua"):
+            if (
+                text in _SEPARATORS
+                and following is not None
+                and following.kind == "name"
+                and not (text == "." and self.language in ("perl", "php"))
+                and not (text == ":" and self.language != "lua")
+            ):
                 value = self.member(value, following.text)
                 first = following.text
                 at += 2
@@ -354,18 +377,63 @@ class Reader(Actions):
             return False
         if token.kind in ("text", "template", "command"):
             return True
-        if self.language == "lua" or (self.language == "php" and value.name not in ("echo", "print", "include", "require", "include_once", "require_once", "exit", "die")):
+        if self.language == "lua" or (
+            self.language == "php"
+            and value.name not in ("echo", "print", "include", "require", "include_once", "require_once", "exit", "die")
+        ):
             return False
         if token.kind == "name":
-            return token.text not in ("if", "unless", "or", "and", "for", "foreach", "while", "until", "x", "eq", "ne", "do", "then", "end", "in", "rescue", "cmp", "lt", "gt")
-        return token.text in ("[", "\\", "{", "<") and (token.spaced or token.text == "\\") and not (self.language == "perl" and token.text == "[") and token.text != "{" or (token.text == "@" and self.language == "perl")
+            return token.text not in (
+                "if",
+                "unless",
+                "or",
+                "and",
+                "for",
+                "foreach",
+                "while",
+                "until",
+                "x",
+                "eq",
+                "ne",
+                "do",
+                "then",
+                "end",
+                "in",
+                "rescue",
+                "cmp",
+                "lt",
+                "gt",
+            )
+        return (
+            token.text in ("[", "\\", "{", "<")
+            and (token.spaced or token.text == "\\")
+            and not (self.language == "perl" and token.text == "[")
+            and token.text != "{"
+        ) or (token.text == "@" and self.language == "perl")
 
     def bare(self, at: int) -> tuple[list[object], int]:
         """Arguments up to the end of the statement."""
         found: list[object] = []
         self.bind_postfix(at)
         while at < len(self.tokens):
-            if self.peek(at) in (";", ")", "}", "]", "if", "unless", "for", "foreach", "or", "and", "do", "{", "while", "end", "&&", "||") or (found and self.tokens[at].line and self.language == "ruby"):
+            if self.peek(at) in (
+                ";",
+                ")",
+                "}",
+                "]",
+                "if",
+                "unless",
+                "for",
+                "foreach",
+                "or",
+                "and",
+                "do",
+                "{",
+                "while",
+                "end",
+                "&&",
+                "||",
+            ) or (found and self.tokens[at].line and self.language == "ruby"):
                 break
             if self.peek(at) in (",", "=>"):
                 at += 1
@@ -393,7 +461,11 @@ class Reader(Actions):
 
     def bind_block(self, value: object, at: int) -> None:
         """`.each { |d|` and `.each do |d|`: the block's parameter is an item of the receiver."""
-        if self.language != "ruby" or not (isinstance(value, Thing) and value.kind == "method" and str(value.more).startswith(("each", "map", "select", "collect", "reject"))):
+        if self.language != "ruby" or not (
+            isinstance(value, Thing)
+            and value.kind == "method"
+            and str(value.more).startswith(("each", "map", "select", "collect", "reject"))
+        ):
             return
         if self.peek(at) in ("{", "do") and self.peek(at + 1) == "|" and self.peek(at + 2):
             self.names[self.peek(at + 2)] = self.item_of(value.detail)
@@ -402,7 +474,11 @@ class Reader(Actions):
         """`.forEach(f => ...)`, `.map((f) => ...)`, `.forEach(function (f) {`: the parameter is an item of the receiver."""
         if self.language == "javascript" and isinstance(value, Ref) and value.name.endswith(".then"):
             value = Thing("method", Ref(value.name[: -len(".then")]), "then")
-        if self.language != "javascript" or not (isinstance(value, Thing) and value.kind == "method" and value.more in ("forEach", "map", "filter", "flatMap", "then", "some", "every", "for")):
+        if self.language != "javascript" or not (
+            isinstance(value, Thing)
+            and value.kind == "method"
+            and value.more in ("forEach", "map", "filter", "flatMap", "then", "some", "every", "for")
+        ):
             return
         words = [self.peek(at + offset) for offset in range(1, 8)]
         if "=>" not in words and "function" not in words[:2]:

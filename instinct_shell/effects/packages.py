@@ -20,10 +20,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_URL = re.compile(r"^(?:https?|ftp)://", re.I)
-_GIT = re.compile(r"^(?:git\+|git:|git@|ssh://|github:|gitlab:|bitbucket:|gist:|hg\+|svn\+|bzr\+)|\.git(?:#.*|@.*)?$", re.I)
+_URL = re.compile(r"^(?:https?|ftp)://", re.IGNORECASE)
+_GIT = re.compile(r"^(?:git\+|git:|git@|ssh://|github:|gitlab:|bitbucket:|gist:|hg\+|svn\+|bzr\+)|\.git(?:#.*|@.*)?$", re.IGNORECASE)
 _PATH = re.compile(r"^(?:\.{1,2}(?:/|$)|/|~/|file:|link:|portal:|workspace:)")
-_ARCHIVE = re.compile(r"\.(?:whl|tar\.gz|tgz|zip|tar\.bz2|gem|deb|rpm|apk|crate|egg|jar|nupkg)$", re.I)
+_ARCHIVE = re.compile(r"\.(?:whl|tar\.gz|tgz|zip|tar\.bz2|gem|deb|rpm|apk|crate|egg|jar|nupkg)$", re.IGNORECASE)
 
 
 def source_of(text: str) -> str:
@@ -68,22 +68,53 @@ def install(
     for field in fields:
         if field.known is Known.DYNAMIC:
             yield call.effect(
-                EffectKind.PACKAGE_INSTALL, thing(field), certainty=Certainty.UNKNOWN, manager=manager, name=field.prefix, source="registry", index=index,
-                dynamic="command", **attributes,
-            )  # fmt: skip
+                EffectKind.PACKAGE_INSTALL,
+                thing(field),
+                certainty=Certainty.UNKNOWN,
+                manager=manager,
+                name=field.prefix,
+                source="registry",
+                index=index,
+                dynamic="command",
+                **attributes,
+            )
             continue
         for value in field.values:
             source = source_of(value)
-            if manager in ("npm", "pnpm", "yarn", "bun", "npx") and source == "registry" and re.fullmatch(r"[\w.-]+/[\w.-]+(?:#.*)?", value):
+            if (
+                manager in ("npm", "pnpm", "yarn", "bun", "npx")
+                and source == "registry"
+                and re.fullmatch(r"[\w.-]+/[\w.-]+(?:#.*)?", value)
+            ):
                 source = "git"  # npm's short form of a repository
-            name, version = (value, "") if source != "registry" or style == "plain" else python_name(value) if style == "python" else colon_name(value) if style == "colon" else at_name(value)
+            name, version = (
+                (value, "")
+                if source != "registry" or style == "plain"
+                else python_name(value)
+                if style == "python"
+                else colon_name(value)
+                if style == "colon"
+                else at_name(value)
+            )
             if source in ("git", "url") and " @ " in value:
                 name = value.split(" @ ", 1)[1].strip()
             if source == "path":
-                yield from file_effects(call, scene, EffectKind.FILE_READ, literal(re.sub(r"^(?:file|link|portal|workspace):", "", value).split("[", 1)[0] or "."))
+                yield from file_effects(
+                    call,
+                    scene,
+                    EffectKind.FILE_READ,
+                    literal(re.sub(r"^(?:file|link|portal|workspace):", "", value).split("[", 1)[0] or "."),
+                )
             yield call.effect(
-                EffectKind.PACKAGE_INSTALL, thing(name), manager=manager, name=name, version=version, source=source, index=index, **attributes
-            )  # fmt: skip
+                EffectKind.PACKAGE_INSTALL,
+                thing(name),
+                manager=manager,
+                name=name,
+                version=version,
+                source=source,
+                index=index,
+                **attributes,
+            )
 
 
 def everything(call: Call, manager: str, source: str, index: str = "", **attributes: str) -> Effect:
@@ -100,7 +131,9 @@ def manager_file(call: Call, scene: Scene, name: str, manager: str, cwd: Field |
 
 def publish(call: Call, manager: str, what: Field | str | None = None, **attributes: str) -> Effect:
     """package.publish: cannot be taken back."""
-    return call.effect(EffectKind.PACKAGE_PUBLISH, thing(what), tool=manager, name=shown(what) if isinstance(what, Field) else what or "", **attributes)
+    return call.effect(
+        EffectKind.PACKAGE_PUBLISH, thing(what), tool=manager, name=shown(what) if isinstance(what, Field) else what or "", **attributes
+    )
 
 
 def project_script(
@@ -114,7 +147,9 @@ def project_script(
     via = f"{call.name} {entry}".strip()
     if via in call.origin:  # `"test": "npm test"`
         return
-    for effect in path_effects(call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry, **attributes):
+    for effect in path_effects(
+        call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry, **attributes
+    ):
         text = scene.files.get(effect.target.text)
         if text is None:
             yield with_attributes(effect, target_env=environment_text(call, scene))

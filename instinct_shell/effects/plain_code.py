@@ -26,13 +26,15 @@ def _shell_call() -> re.Pattern[str]:
         r"(?:\b(?:system2?|shell|exec|popen|Sys\.command|do shell script|executeQuietly|syscmd|esyscmd|run-shell-command|process_run|shell-command-to-string|call-process-shell-command|"
         r"os[.:]cmd|:os\.cmd|Unix\.system|Runtime\.getRuntime\(\)\.exec|sys\.process\.Process|os\.proc\.call|qx|readProcess|callCommand|system\*)\b\s*\(?\s*(?:~?c)?)"
         r"(?P<q>[\"'])(?P<t>(?:\\.|(?!(?P=q)).)*)(?P=q)|\brun\(`(?P<j>[^`]*)`|(?P<q2>[\"'])(?P<g>(?:\\.|(?!(?P=q2)).)*)(?P=q2)\s*\.(?:execute|!!?)\b",
-        re.S,
+        re.DOTALL,
     )
 
 
 @cache
 def _argv_call() -> re.Pattern[str]:
-    return re.compile(r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process)\s*\(?\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)")
+    return re.compile(
+        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process)\s*\(?\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)"
+    )
 
 
 @cache
@@ -47,7 +49,7 @@ def _delete_call() -> re.Pattern[str]:
 def _suspicious() -> re.Pattern[str]:
     return re.compile(
         r"\b(?:system|shell|exec|popen|unlink|remove|delete|rmdir|rm|spawn|run|command|eval|parse|download|url|socket|open|write|source|Process|Runtime|cmd|Sys|Unix|curl|fetch|invoke|load)\w*\b",
-        re.I,
+        re.IGNORECASE,
     )
 
 
@@ -71,7 +73,9 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         rest = rest.replace(match[0], " ")
     for match in _delete_call().finditer(rest):
         found = True
-        recursive = "1" if "recursive" in rest or "rf" in match[1] or "irectory" in match[1] or "Dir" in match[1] or "-force" in match[1] else ""
+        recursive = (
+            "1" if "recursive" in rest or "rf" in match[1] or "irectory" in match[1] or "Dir" in match[1] or "-force" in match[1] else ""
+        )
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match[2]), recursive=recursive)
     if language == "tcl":
         for match in re.finditer(r"(?:^|[;\[\n]|\b)(?:exec|spawn|open \|)\s+([^\]\n;]+)", text):
@@ -79,7 +83,14 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
             yield from scene.nested_shell(match[1].strip('"{}'), call, via=language)
     stripped = re.sub(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", '""', text)
     if not found and _suspicious().search(stripped):
-        yield call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.POSSIBLE, language=language, reason=f"{language} code that cannot be read", source="text", dynamic="interpreter")
+        yield call.effect(
+            EffectKind.CODE_OPAQUE,
+            certainty=Certainty.POSSIBLE,
+            language=language,
+            reason=f"{language} code that cannot be read",
+            source="text",
+            dynamic="interpreter",
+        )
 
 
 def plain_word(call: Call, scene: Scene, field: Field, language: str) -> Iterator[Effect]:
@@ -94,10 +105,20 @@ def plain_word(call: Call, scene: Scene, field: Field, language: str) -> Iterato
 # ---------------------------------------------------------------- powershell
 
 _CMDLETS = {
-    "delete": "remove-item ri rm del erase rd rmdir clear-recyclebin", "read": "get-content gc cat type", "write": "set-content sc out-file clear-content clc export-csv tee-object", "append": "add-content ac",
-    "create": "new-item ni mkdir md", "move": "move-item mi mv move rename-item rni ren", "copy": "copy-item copy cp cpi", "web": "invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer",
-    "eval": "invoke-expression iex", "kill": "stop-process spps kill", "power": "stop-computer restart-computer", "service": "stop-service restart-service set-service remove-service", "start": "start-process saps start",
-}  # fmt: skip
+    "delete": "remove-item ri rm del erase rd rmdir clear-recyclebin",
+    "read": "get-content gc cat type",
+    "write": "set-content sc out-file clear-content clc export-csv tee-object",
+    "append": "add-content ac",
+    "create": "new-item ni mkdir md",
+    "move": "move-item mi mv move rename-item rni ren",
+    "copy": "copy-item copy cp cpi",
+    "web": "invoke-webrequest iwr curl wget invoke-restmethod irm start-bitstransfer",
+    "eval": "invoke-expression iex",
+    "kill": "stop-process spps kill",
+    "power": "stop-computer restart-computer",
+    "service": "stop-service restart-service set-service remove-service",
+    "start": "start-process saps start",
+}
 _CMDLET = {name: action for action, names in _CMDLETS.items() for name in names.split()}
 
 
@@ -110,12 +131,12 @@ def powershell(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
             words = [a or b or c for a, b, c in re.findall(r"'((?:[^']|'')*)'|\"((?:[^\"`]|`.)*)\"|([^\s\"'()]+)", stage)]
             words = [word for word in words if word not in ("&", ".", "{", "}")]
             if not words or words[0].startswith(("$", "#", "if", "foreach", "[", "-")):
-                if "invoke-expression" in stage.lower() or re.search(r"\biex\b", stage, re.I):
+                if "invoke-expression" in stage.lower() or re.search(r"\biex\b", stage, re.IGNORECASE):
                     yield scripts.opaque(call, "variable", "PowerShell runs computed text", language="powershell")
                 continue
             action = _CMDLET.get(words[0].lower(), "")
             fetched = fetched or action == "web" or "net.webclient" in stage.lower()
-            if "net.webclient" in stage.lower() and re.search(r"\biex\b|invoke-expression", stage, re.I):
+            if "net.webclient" in stage.lower() and re.search(r"\biex\b|invoke-expression", stage, re.IGNORECASE):
                 yield scripts.opaque(call, "network", "PowerShell runs what it downloads", language="powershell")
                 continue
             inner = {_CMDLET.get(word.lower(), "") for word in words[1:]}
@@ -130,13 +151,35 @@ def _cmdlet(action: str, words: list[str], call: Call, scene: Scene, fetched: bo
         if skip and not word.startswith("-"):
             skip = False
             continue
-        skip = word.lower() in ("-filter", "-include", "-exclude", "-encoding", "-itemtype", "-value", "-erroraction", "-method", "-headers", "-body", "-uri", "-outfile", "-name", "-id", "-confirm:$false")
+        skip = word.lower() in (
+            "-filter",
+            "-include",
+            "-exclude",
+            "-encoding",
+            "-itemtype",
+            "-value",
+            "-erroraction",
+            "-method",
+            "-headers",
+            "-body",
+            "-uri",
+            "-outfile",
+            "-name",
+            "-id",
+            "-confirm:$false",
+        )
         if not word.startswith("-") and word != ",":
             path = word.rstrip(",").replace("\\", "/")
-            path = re.sub(r"^(?:\$HOME|\$env:HOME|\$env:USERPROFILE|~)(?=/|$)", scene.home, path, flags=re.I)
+            path = re.sub(r"^(?:\$HOME|\$env:HOME|\$env:USERPROFILE|~)(?=/|$)", scene.home, path, flags=re.IGNORECASE)
             glob = any(c in path for c in "*?[")
             names.append(Field(Known.SET, (path,), glob=True, many=True) if glob else literal(path))
-    kinds = {"delete": EffectKind.FILE_DELETE, "read": EffectKind.FILE_READ, "write": EffectKind.FILE_WRITE, "append": EffectKind.FILE_APPEND, "create": EffectKind.FILE_CREATE}
+    kinds = {
+        "delete": EffectKind.FILE_DELETE,
+        "read": EffectKind.FILE_READ,
+        "write": EffectKind.FILE_WRITE,
+        "append": EffectKind.FILE_APPEND,
+        "create": EffectKind.FILE_CREATE,
+    }
     if "-whatif" in flags:
         return
     if action in kinds:
@@ -144,7 +187,13 @@ def _cmdlet(action: str, words: list[str], call: Call, scene: Scene, fetched: bo
         for name in names if action != "write" else names[:1]:
             yield from file_effects(call, scene, kinds[action], name, recursive=recursive)
     elif action in ("move", "copy") and names:
-        yield from file_effects(call, scene, EffectKind.FILE_MOVE if action == "move" else EffectKind.FILE_READ, names[0], source_of_copy="" if action == "move" else "1")
+        yield from file_effects(
+            call,
+            scene,
+            EffectKind.FILE_MOVE if action == "move" else EffectKind.FILE_READ,
+            names[0],
+            source_of_copy="" if action == "move" else "1",
+        )
         for name in names[1:2]:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, name)
     elif action == "web":
@@ -161,7 +210,7 @@ def _cmdlet(action: str, words: list[str], call: Call, scene: Scene, fetched: bo
         yield call.effect(kind, action=words[0].lower(), by="name" if action == "kill" else "")
     elif action == "start":
         yield from scene.nested_argv(tuple(names), call, via="powershell")
-    elif re.match(r"[a-z]+-[a-z]+$", words[0], re.I) is None or words[0].islower():
+    elif re.match(r"[a-z]+-[a-z]+$", words[0], re.IGNORECASE) is None or words[0].islower():
         yield from scene.nested_argv(tuple(literal(word) for word in words), call, via="powershell")
 
 
@@ -170,7 +219,11 @@ def _web(words: list[str], flags: set[str], call: Call, scene: Scene) -> Iterato
 
     request = Request()
     lower = [word.lower() for word in words]
-    given = {name: words[lower.index(name) + 1] for name in ("-uri", "-method", "-body", "-outfile", "-infile") if name in lower and lower.index(name) + 1 < len(words)}
+    given = {
+        name: words[lower.index(name) + 1]
+        for name in ("-uri", "-method", "-body", "-outfile", "-infile")
+        if name in lower and lower.index(name) + 1 < len(words)
+    }
     url = given.get("-uri") or next((word for word in words[1:] if "://" in word), "")
     request.urls = [literal(url)]
     request.method = given.get("-method", "")
@@ -202,10 +255,30 @@ def pwsh(call: Call, scene: Scene) -> Iterator[Effect]:
         if word in ("-file", "-f") and following:
             yield from run_script(call, scene, following[0], "powershell", tuple(following[1:]))
             return
-        if word in ("-executionpolicy", "-ep", "-ex", "-workingdirectory", "-wd", "-outputformat", "-inputformat", "-windowstyle", "-configurationname", "-version"):
+        if word in (
+            "-executionpolicy",
+            "-ep",
+            "-ex",
+            "-workingdirectory",
+            "-wd",
+            "-outputformat",
+            "-inputformat",
+            "-windowstyle",
+            "-configurationname",
+            "-version",
+        ):
             continue
         if not word.startswith("-") and (index == 0 or not lower[index - 1].startswith("-e") or lower[index - 1] in ("-noexit",)):
-            if index and lower[index - 1] in ("-executionpolicy", "-ep", "-ex", "-workingdirectory", "-wd", "-outputformat", "-inputformat", "-windowstyle"):
+            if index and lower[index - 1] in (
+                "-executionpolicy",
+                "-ep",
+                "-ex",
+                "-workingdirectory",
+                "-wd",
+                "-outputformat",
+                "-inputformat",
+                "-windowstyle",
+            ):
                 continue
             if word.endswith(".ps1"):
                 yield from run_script(call, scene, call.argv[index], "powershell", tuple(following))
@@ -216,7 +289,9 @@ def pwsh(call: Call, scene: Scene) -> Iterator[Effect]:
     if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         yield from powershell(text, call, scene)
     elif call.invocation.stdin.kind in ("pipe", "file"):
-        yield scripts.opaque(call, flow.source_of(call.invocation.stdin.producers, scene), "the code comes through a pipe", language="powershell")
+        yield scripts.opaque(
+            call, flow.source_of(call.invocation.stdin.producers, scene), "the code comes through a pipe", language="powershell"
+        )
 
 
 def _encoded(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
@@ -233,13 +308,49 @@ def _encoded(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
 # ---------------------------------------------------------------- the rest
 
 _EVAL = {
-    "Rscript": ("-e", "r"), "R": ("-e", "r"), "littler": ("-e", "r"), "julia": ("-e --eval -E --print", "julia"), "elixir": ("-e --eval", "elixir"), "iex": ("-e --eval", "elixir"), "erl": ("-eval", "erlang"),
-    "osascript": ("-e", "applescript"), "groovy": ("-e", "groovy"), "scala": ("-e", "scala"), "kotlin": ("-e -expression", "kotlin"), "jshell": ("", "java"), "expect": ("-c", "tcl"),
-    "runghc": ("", "haskell"), "ocaml": ("-e", "ocaml"), "guile": ("-c -e", "scheme"), "racket": ("-e --eval", "scheme"), "sbcl": ("--eval", "lisp"), "clisp": ("-x", "lisp"), "octave": ("--eval", "octave"), "matlab": ("-r -batch", "octave"),
-    "clojure": ("-e --eval -M -e", "clojure"), "clj": ("-e", "clojure"), "bb": ("-e", "clojure"), "raku": ("-e", "raku"), "tclsh": ("", "tcl"), "wish": ("", "tcl"), "gnuplot": ("-e", "gnuplot"), "maxima": ("--batch-string", "maxima"),
-    "nu": ("-c --commands", "nu"), "xonsh": ("-c", "xonsh"), "newlisp": ("-e", "lisp"), "picolisp": ("-e", "lisp"), "m4": ("", "m4"), "java": ("", "java"), "csi": ("-e", "csharp"),
-    "dotnet-script": ("eval", "csharp"), "coffee": ("-e --eval", "coffee"), "janet": ("-e", "lisp"), "awka": ("", "awk"), "io": ("-e", "io"), "gst": ("", "smalltalk"),
-}  # fmt: skip
+    "Rscript": ("-e", "r"),
+    "R": ("-e", "r"),
+    "littler": ("-e", "r"),
+    "julia": ("-e --eval -E --print", "julia"),
+    "elixir": ("-e --eval", "elixir"),
+    "iex": ("-e --eval", "elixir"),
+    "erl": ("-eval", "erlang"),
+    "osascript": ("-e", "applescript"),
+    "groovy": ("-e", "groovy"),
+    "scala": ("-e", "scala"),
+    "kotlin": ("-e -expression", "kotlin"),
+    "jshell": ("", "java"),
+    "expect": ("-c", "tcl"),
+    "runghc": ("", "haskell"),
+    "ocaml": ("-e", "ocaml"),
+    "guile": ("-c -e", "scheme"),
+    "racket": ("-e --eval", "scheme"),
+    "sbcl": ("--eval", "lisp"),
+    "clisp": ("-x", "lisp"),
+    "octave": ("--eval", "octave"),
+    "matlab": ("-r -batch", "octave"),
+    "clojure": ("-e --eval -M -e", "clojure"),
+    "clj": ("-e", "clojure"),
+    "bb": ("-e", "clojure"),
+    "raku": ("-e", "raku"),
+    "tclsh": ("", "tcl"),
+    "wish": ("", "tcl"),
+    "gnuplot": ("-e", "gnuplot"),
+    "maxima": ("--batch-string", "maxima"),
+    "nu": ("-c --commands", "nu"),
+    "xonsh": ("-c", "xonsh"),
+    "newlisp": ("-e", "lisp"),
+    "picolisp": ("-e", "lisp"),
+    "m4": ("", "m4"),
+    "java": ("", "java"),
+    "csi": ("-e", "csharp"),
+    "dotnet-script": ("eval", "csharp"),
+    "coffee": ("-e --eval", "coffee"),
+    "janet": ("-e", "lisp"),
+    "awka": ("", "awk"),
+    "io": ("-e", "io"),
+    "gst": ("", "smalltalk"),
+}
 _FLAGGED = frozenset("-cp -classpath -jar -D -I -l -L -m --module -p --module-path --project -P -pa -name -sname -s -J -C -H".split())
 
 
@@ -271,10 +382,12 @@ def other_language(call: Call, scene: Scene) -> Iterator[Effect]:
     if text_in is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         yield from plain_effects(text_in, call, scene, language)
     elif call.invocation.stdin.kind == "pipe":
-        yield scripts.opaque(call, flow.source_of(call.invocation.stdin.producers, scene), "the code comes through a pipe", language=language)
+        yield scripts.opaque(
+            call, flow.source_of(call.invocation.stdin.producers, scene), "the code comes through a pipe", language=language
+        )
 
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("pwsh", "powershell", "pwsh-preview"), style="raw nohelp", describe=pwsh, summary="PowerShell"),
     Program(tuple(_EVAL), style="raw nohelp", describe=other_language, summary="interpreter of another language"),
-)  # fmt: skip
+)

@@ -52,19 +52,25 @@ def pulumi(call: Call, scene: Scene) -> Iterator[Effect]:
     verb, two = words.verb(), f"{words.verb()} {words.verb(1)}"
     if words.has("-h", "--help", "--preview-only"):
         return
-    if words.has("--show-secrets") or two == "config get" or verb == "env" and words.verb(1) in ("open", "get"):
+    if words.has("--show-secrets") or two == "config get" or (verb == "env" and words.verb(1) in ("open", "get")):
         yield call.effect(EffectKind.SECRET_READ, thing(words.verb(2) or stack), store="pulumi", prints="1")
     if verb in ("destroy", "down", "dn") or two in ("stack rm", "state delete", "stack import", "env rm"):
         yield infra(call, EffectKind.INFRA_DESTROY, "pulumi", two.strip() if verb in ("stack", "state") else verb, stack, context=stack)
-    elif verb in ("up", "update", "refresh", "import", "cancel", "watch", "deployment") or two in ("stack init", "state move", "state rename"):
+    elif verb in ("up", "update", "refresh", "import", "cancel", "watch", "deployment") or two in (
+        "stack init",
+        "state move",
+        "state rename",
+    ):
         yield infra(call, EffectKind.INFRA_APPLY, "pulumi", verb, stack, context=stack)
     elif verb in ("preview", "stack", "logs", "history"):
         yield infra(call, EffectKind.INFRA_READ, "pulumi", verb, stack, context=stack)
 
 
 _ANSIBLE_VALUES = (
-    "-i --inventory -l --limit -e --extra-vars -t --tags --skip-tags -f --forks -u --user -m --module-name -a --args -M -c --connection -T --timeout "
-    "--vault-password-file --vault-id --private-key --key-file --become-user --become-method --start-at-task -p --roles-path -r --role-file"
+    "-i --inventory -l --limit -e --extra-vars -t --tags --skip-tags -f --forks -u --user -m --module-name -a --args "
+    "-M -c --connection -T --timeout "
+    "--vault-password-file --vault-id --private-key --key-file --become-user --become-method --start-at-task -p "
+    "--roles-path -r --role-file"
 )
 
 
@@ -80,7 +86,9 @@ def ansible(call: Call, scene: Scene) -> Iterator[Effect]:
         if module in ("ping", "setup", "debug", "gather_facts", "stat"):
             yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, hosts), via="ansible")
             return
-        yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, hosts), via="ansible", command=shown(arguments)[:80], module=module)
+        yield call.effect(
+            EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, hosts), via="ansible", command=shown(arguments)[:80], module=module
+        )
         if module in ("shell", "command", "raw") and arguments is not None and arguments.text is not None:
             nested = scene.nested_shell(arguments.text, call, cwd=REMOTE_CWD, via="ansible -a")
             remote = "" if hosts in ("localhost", "127.0.0.1") else hosts
@@ -102,11 +110,13 @@ def galaxy(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 _ONE_VERB_VALUES = (
-    "-s --stage -c --config -a --app -p --profile --region --stack-name -f --file -t --template --context --env -e -o --output --var-file "
+    "-s --stage -c --config -a --app -p --profile --region --stack-name -f --file -t --template --context --env -e "
+    "-o --output --var-file "
     "-var -address -namespace --timeout --parameter-overrides --require-approval"
 )
 _LOOKS = frozenset(
-    "diff synth synthesize ls list metadata doctor docs validate build package init print info logs status inspect fmt plan version help "
+    "diff synth synthesize ls list metadata doctor docs validate build package init print info logs status inspect "
+    "fmt plan version help "
     "invoke-local offline global-status ssh-config box members node lint show templates context ack notices".split()
 )
 
@@ -124,7 +134,11 @@ def one_verb(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     local = "1" if call.name == "vagrant" else ""
     for text in texts[:2]:
-        if text in ("stop", "purge", "remove", "undeploy", "teardown") or verb_class(text) is EffectKind.INFRA_DESTROY or words.has("-purge"):
+        if (
+            text in ("stop", "purge", "remove", "undeploy", "teardown")
+            or verb_class(text) is EffectKind.INFRA_DESTROY
+            or words.has("-purge")
+        ):
             if not (call.name in ("vagrant", "nomad") and text == "stop" and not words.has("-purge")):
                 yield infra(call, EffectKind.INFRA_DESTROY, call.name, line, words.words[-1], local=local)
                 return
@@ -136,12 +150,72 @@ def one_verb(call: Call, scene: Scene) -> Iterator[Effect]:
 PROGRAMS: tuple[Program, ...] = (
     Program(("terraform", "tofu", "terragrunt", "opentofu", "cdktf"), style="raw", describe=terraform, summary="infrastructure as code"),
     Program(("pulumi",), style="raw", describe=pulumi, summary="infrastructure as code"),
-    Program(("ansible", "ansible-playbook", "ansible-pull", "ansible-console", "chef-client", "puppet", "salt", "salt-call", "fab", "pyinfra", "capistrano"),
-            style="raw", describe=ansible, summary="changes hosts of an inventory"),
+    Program(
+        (
+            "ansible",
+            "ansible-playbook",
+            "ansible-pull",
+            "ansible-console",
+            "chef-client",
+            "puppet",
+            "salt",
+            "salt-call",
+            "fab",
+            "pyinfra",
+            "capistrano",
+        ),
+        style="raw",
+        describe=ansible,
+        summary="changes hosts of an inventory",
+    ),
     Program(("ansible-galaxy",), style="raw", describe=galaxy, summary="ansible roles and collections"),
-    Program(("cdk", "serverless", "sls", "sam", "packer", "vagrant", "nomad", "amplify", "copilot", "eb", "chalice", "zappa", "sst", "waypoint",
-             "consul", "boundary", "crossplane", "juju", "cf-deploy", "nixops", "colmena", "deploy-rs", "kamal", "dokku", "caprover"),
-            style="raw", describe=one_verb, summary="deploys infrastructure"),
-    Program(("tflint", "tfsec", "checkov", "terrascan", "infracost", "ansible-lint", "ansible-doc", "ansible-inventory", "ansible-config", "cfn-lint",
-             "terraform-docs"), style="raw", summary="checks infrastructure code"),
-)  # fmt: skip
+    Program(
+        (
+            "cdk",
+            "serverless",
+            "sls",
+            "sam",
+            "packer",
+            "vagrant",
+            "nomad",
+            "amplify",
+            "copilot",
+            "eb",
+            "chalice",
+            "zappa",
+            "sst",
+            "waypoint",
+            "consul",
+            "boundary",
+            "crossplane",
+            "juju",
+            "cf-deploy",
+            "nixops",
+            "colmena",
+            "deploy-rs",
+            "kamal",
+            "dokku",
+            "caprover",
+        ),
+        style="raw",
+        describe=one_verb,
+        summary="deploys infrastructure",
+    ),
+    Program(
+        (
+            "tflint",
+            "tfsec",
+            "checkov",
+            "terrascan",
+            "infracost",
+            "ansible-lint",
+            "ansible-doc",
+            "ansible-inventory",
+            "ansible-config",
+            "cfn-lint",
+            "terraform-docs",
+        ),
+        style="raw",
+        summary="checks infrastructure code",
+    ),
+)

@@ -59,7 +59,11 @@ class Calls(Outside):
             bound = self.value(node.func)
             if isinstance(bound, Thing) and bound.kind == "method":
                 return self.method(bound.detail, str(bound.more), tuple(args), named, node)
-            if isinstance(bound, Ref) or type(bound).__name__ == "Local" or (isinstance(bound, Thing) and bound.kind in ("class", "partial", "method")):
+            if (
+                isinstance(bound, Ref)
+                or type(bound).__name__ == "Local"
+                or (isinstance(bound, Thing) and bound.kind in ("class", "partial", "method"))
+            ):
                 return self.invoke(bound, tuple(args), named)
             return self.method(self.value(node.func.value), node.func.attr, tuple(args), named, node)
         return self.invoke(self.value(node.func), tuple(args), named)
@@ -144,7 +148,14 @@ class Calls(Outside):
         return UNKNOWN
 
     def do_dotenv(self, name: str, args: Args, named: Named) -> object:
-        path = next((one for one in (*args[:1], named.get("dotenv_path"), named.get("path"), named.get("env_file")) if isinstance(one, (Field, Unknown)) and "config" not in name.rsplit(".", 1)[-1]), None)
+        path = next(
+            (
+                one
+                for one in (*args[:1], named.get("dotenv_path"), named.get("path"), named.get("env_file"))
+                if isinstance(one, (Field, Unknown)) and "config" not in name.rsplit(".", 1)[-1]
+            ),
+            None,
+        )
         self.touch(EffectKind.FILE_READ, path or literal(".env"))
         return Unknown("env") if name.endswith(("values", "get_key")) else UNKNOWN
 
@@ -200,7 +211,13 @@ class Calls(Outside):
         if isinstance(path, int):
             return Thing("file", UNKNOWN)
         if text is None or any(letter in text for letter in "wax+"):
-            kind = EffectKind.FILE_APPEND if text and "a" in text else EffectKind.FILE_CREATE if text and "x" in text else EffectKind.FILE_WRITE
+            kind = (
+                EffectKind.FILE_APPEND
+                if text and "a" in text
+                else EffectKind.FILE_CREATE
+                if text and "x" in text
+                else EffectKind.FILE_WRITE
+            )
             self.touch(kind, path)
             if text and "+" in text:
                 self.touch(EffectKind.FILE_READ, path)
@@ -210,7 +227,7 @@ class Calls(Outside):
 
     def do_os_open(self, name: str, args: Args, named: Named) -> object:
         flags = args[1] if len(args) > 1 else None
-        if isinstance(flags, Ref) and flags.name.endswith("O_RDONLY") or flags == 0:
+        if (isinstance(flags, Ref) and flags.name.endswith("O_RDONLY")) or flags == 0:
             self.touch(EffectKind.FILE_READ, args[0])
         elif args:
             self.touch(EffectKind.FILE_WRITE, args[0])
@@ -219,7 +236,9 @@ class Calls(Outside):
     def do_archive(self, name: str, args: Args, named: Named) -> object:
         form = field_of(args[1]).text if len(args) > 1 else "tar"
         suffix = {"gztar": ".tar.gz", "bztar": ".tar.bz2", "zip": ".zip", "xztar": ".tar.xz"}.get(form or "", ".tar")
-        self.touch(EffectKind.FILE_READ, args[2] if len(args) > 2 else named.get("root_dir", literal(".")), source_of_copy="1", recursive="1")
+        self.touch(
+            EffectKind.FILE_READ, args[2] if len(args) > 2 else named.get("root_dir", literal(".")), source_of_copy="1", recursive="1"
+        )
         if args:
             self.touch(EffectKind.FILE_WRITE, concat(args[0], literal(suffix)))
         return UNKNOWN
@@ -273,7 +292,10 @@ class Calls(Outside):
                 self.shell_text(one, named)
             return
         field = field_of(value)
-        call = self.call.replace(invocation=self.call.invocation.replace(stdin=INHERIT, streams=(), readers=()), certainty=weakest(self.call.certainty, self.sure))
+        call = self.call.replace(
+            invocation=self.call.invocation.replace(stdin=INHERIT, streams=(), readers=()),
+            certainty=weakest(self.call.certainty, self.sure),
+        )
         cwd = (named or {}).get("cwd")
         folder = None
         if isinstance(cwd, Field):
@@ -281,7 +303,9 @@ class Calls(Outside):
             folder = place if isinstance(place, Field) else None
         from .scripts import run_text
 
-        self.effects.extend(run_text(call, self.scene, field.replace(origins=tuple(o for o in field.origins if not o.producers)), via="python", cwd=folder))
+        self.effects.extend(
+            run_text(call, self.scene, field.replace(origins=tuple(o for o in field.origins if not o.producers)), via="python", cwd=folder)
+        )
 
     def do_shell(self, name: str, args: Args, named: Named) -> object:
         for one in args[:1] or tuple(named.values())[:1]:
@@ -314,7 +338,9 @@ class Calls(Outside):
 
     def do_exec(self, name: str, args: Args, named: Named) -> object:
         vector = args[1] if len(args) > 1 else named.get("args", UNKNOWN)
-        words = [field_of(item) for item in vector.items] if isinstance(vector, Many) else [field_of(args[0]) if args else field_of(UNKNOWN)]
+        words = (
+            [field_of(item) for item in vector.items] if isinstance(vector, Many) else [field_of(args[0]) if args else field_of(UNKNOWN)]
+        )
         if args:
             words[:1] = [field_of(args[0])]
         self.process(words, {})
@@ -357,7 +383,9 @@ class Calls(Outside):
             self.opaque("generated", "nested too deeply to follow")
             return
         for text in field.values:
-            reader_call = self.call.replace(certainty=weakest(self.call.certainty, self.sure if len(field.values) == 1 else Certainty.POSSIBLE))
+            reader_call = self.call.replace(
+                certainty=weakest(self.call.certainty, self.sure if len(field.values) == 1 else Certainty.POSSIBLE)
+            )
             found = python_effects(text, reader_call, self.scene, self.argv, self.path, self.depth + 1)
             self.effects.extend(effect for effect in found if effect.kind is not EffectKind.CODE_INLINE)
 
@@ -491,7 +519,17 @@ class Calls(Outside):
 
     def do_codec(self, name: str, args: Args, named: Named) -> object:
         coding = (field_of(args[1]).text if len(args) > 1 else "utf-8") or ""
-        how = {"rot13": "rot13", "rot_13": "rot13", "rot-13": "rot13", "hex": "hex", "hex_codec": "hex", "base64": "base64", "base64_codec": "base64", "zlib": "zlib", "zip": "zlib"}.get(coding)
+        how = {
+            "rot13": "rot13",
+            "rot_13": "rot13",
+            "rot-13": "rot13",
+            "hex": "hex",
+            "hex_codec": "hex",
+            "base64": "base64",
+            "base64_codec": "base64",
+            "zlib": "zlib",
+            "zip": "zlib",
+        }.get(coding)
         return self.decoded(how, args) if how else args[0] if args else UNKNOWN
 
     def do_chr_(self, name: str, args: Args, named: Named) -> object:
@@ -523,10 +561,18 @@ class Calls(Outside):
 
     def do_same(self, name: str, args: Args, named: Named) -> object:
         if name == "itertools.chain":
-            return Many(tuple(item for one in args if isinstance(one, Many) for item in one.items), more=any(not isinstance(one, Many) or one.more for one in args))
+            return Many(
+                tuple(item for one in args if isinstance(one, Many) for item in one.items),
+                more=any(not isinstance(one, Many) or one.more for one in args),
+            )
         if not args:
             return literal("") if name.endswith(("str", "bytes")) else Many(())
-        if name in ("builtins.bytes", "builtins.bytearray") and isinstance(args[0], Many) and all(type(i) is int and 0 <= i < 256 for i in args[0].items) and not args[0].more:
+        if (
+            name in ("builtins.bytes", "builtins.bytearray")
+            and isinstance(args[0], Many)
+            and all(type(i) is int and 0 <= i < 256 for i in args[0].items)
+            and not args[0].more
+        ):
             return literal(bytes(i for i in args[0].items if isinstance(i, int)).decode("utf-8", "surrogateescape"))
         if isinstance(args[0], Thing) and args[0].kind == "environ" and name not in ("builtins.str", "builtins.repr"):
             return Many((literal("NAME"),), more=True)  # iterating over the environment yields names alone
@@ -570,10 +616,10 @@ class Calls(Outside):
         return self.call.invocation.cwd
 
     def do_tempdir(self, name: str, args: Args, named: Named) -> object:
-        return literal("/tmp")  # noqa: S108  # what gettempdir says, not a file of ours
+        return literal("/tmp")  # what gettempdir says, not a file of ours
 
     def do_scratch(self, name: str, args: Args, named: Named) -> object:
-        place = Field(Known.DYNAMIC, prefix="", reason="a fresh scratch name", origins=(Origin("mktemp", "/tmp"),))  # noqa: S108
+        place = Field(Known.DYNAMIC, prefix="", reason="a fresh scratch name", origins=(Origin("mktemp", "/tmp"),))
         folder = named.get("dir")
         if isinstance(folder, Field):
             self.touch(EffectKind.FILE_CREATE, folder)
@@ -662,7 +708,13 @@ class Calls(Outside):
         """Code that runs and cannot be read."""
         self.effects.append(
             self.call.effect(
-                EffectKind.CODE_OPAQUE, Target(TargetKind.NONE, ""), certainty=weakest(self.call.certainty, Certainty.POSSIBLE), language="python", reason=reason, source=source, dynamic="interpreter"
+                EffectKind.CODE_OPAQUE,
+                Target(TargetKind.NONE, ""),
+                certainty=weakest(self.call.certainty, Certainty.POSSIBLE),
+                language="python",
+                reason=reason,
+                source=source,
+                dynamic="interpreter",
             )
         )
 

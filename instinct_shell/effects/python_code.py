@@ -23,7 +23,10 @@ MOST_STEPS = 60_000  # expressions and statements looked at in one text
 LONGEST = 1 << 20
 UNROLLED = 24  # items of a literal list that a loop goes through one by one
 DEEPEST = 12  # calls of local functions inside each other
-_SNEAKY = frozenset("__subclasses__ __globals__ __builtins__ __code__ __closure__ f_globals f_builtins gi_frame cr_frame tb_frame __mro__ __base__ __bases__".split())
+_SNEAKY = frozenset(
+    "__subclasses__ __globals__ __builtins__ __code__ __closure__ f_globals f_builtins gi_frame cr_frame tb_frame "
+    "__mro__ __base__ __bases__".split()
+)
 
 
 class TooLong(Exception):
@@ -43,7 +46,11 @@ class Local:
 def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] = (), path: str = "", depth: int = 0) -> tuple[Effect, ...]:
     """Effects of a Python text. argv: sys.argv; path: the script's file when it is one."""
     if len(text) > LONGEST:
-        return (call.effect(EffectKind.CODE_OPAQUE, language="python", reason="the code is too long to read", source="generated", dynamic="interpreter"),)
+        return (
+            call.effect(
+                EffectKind.CODE_OPAQUE, language="python", reason="the code is too long to read", source="generated", dynamic="interpreter"
+            ),
+        )
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -54,7 +61,15 @@ def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] 
         reader.block(tree.body)
         reader.leftovers()
     except (TooLong, RecursionError):
-        reader.effects.append(call.effect(EffectKind.CODE_OPAQUE, language="python", reason="the code is too long to follow", source="generated", dynamic="interpreter"))
+        reader.effects.append(
+            call.effect(
+                EffectKind.CODE_OPAQUE,
+                language="python",
+                reason="the code is too long to follow",
+                source="generated",
+                dynamic="interpreter",
+            )
+        )
     if spend.is_ads(text):
         reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
     return (call.effect(EffectKind.CODE_INLINE, language="python"), *dict.fromkeys(reader.effects))
@@ -335,7 +350,11 @@ class Reader(Calls):
             case ast.Dict(keys=keys, values=values):
                 pairs = [(self.value(key), self.value(value)) for key, value in zip(keys, values, strict=True) if key is not None]
                 spread = [self.value(value) for key, value in zip(keys, values, strict=True) if key is None]
-                return Unknown("env") if any(isinstance(one, Thing) and one.kind == "environ" for one in spread) and not pairs else Table(tuple(pairs))
+                return (
+                    Unknown("env")
+                    if any(isinstance(one, Thing) and one.kind == "environ" for one in spread) and not pairs
+                    else Table(tuple(pairs))
+                )
             case ast.Subscript(value=base, slice=index):
                 return self.subscript(self.value(base), index)
             case ast.IfExp(test=test, body=body, orelse=orelse):
@@ -387,7 +406,13 @@ class Reader(Calls):
         if attribute in _SNEAKY and not (isinstance(base, Ref) and base.name.startswith("sys.")):
             if attribute in ("__builtins__", "__globals__", "f_globals", "f_builtins", "__subclasses__"):
                 self.effects.append(
-                    self.call.effect(EffectKind.CODE_OPAQUE, language="python", reason=f"reaches for `{attribute}`", source="generated", dynamic="interpreter")
+                    self.call.effect(
+                        EffectKind.CODE_OPAQUE,
+                        language="python",
+                        reason=f"reaches for `{attribute}`",
+                        source="generated",
+                        dynamic="interpreter",
+                    )
                 )
             return UNKNOWN
         if isinstance(base, Ref):
@@ -473,7 +498,12 @@ def _name_filter(test: ast.expr) -> str:
             return "*" + str(last.elts[0].value) if len(last.elts) == 1 else ""
         if name in ("fnmatch", "match", "fnmatchcase") and isinstance(last, ast.Constant) and isinstance(last.value, str):
             return last.value
-    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], ast.Eq) and isinstance(test.comparators[0], ast.Constant):
+    if (
+        isinstance(test, ast.Compare)
+        and len(test.ops) == 1
+        and isinstance(test.ops[0], ast.Eq)
+        and isinstance(test.comparators[0], ast.Constant)
+    ):
         attribute = test.left.attr if isinstance(test.left, ast.Attribute) else ""
         value = test.comparators[0].value
         if attribute == "suffix" and isinstance(value, str):

@@ -22,13 +22,41 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .python_calls import Args, Named
 
-_SQL = re.compile(r"\s*(?:select|insert|update|delete|drop|truncate|alter|create|replace|with|pragma|vacuum|grant|revoke|copy|merge|attach|explain|show|set|begin|call|do)\s+\S", re.I)
-_EXECUTES = frozenset("execute executemany executescript raw query sql fetch fetchrow fetchval fetch_all execute_many read_sql text exec_driver_sql run_sync execute_sql".split())
-_ENGINES = {"sqlite3": "sqlite", "aiosqlite": "sqlite", "duckdb": "duckdb", "pymysql": "mysql", "MySQLdb": "mysql", "mysql": "mysql", "pymssql": "mssql", "pyodbc": "mssql",
-            "oracledb": "oracle", "cx_Oracle": "oracle", "snowflake": "snowflake", "clickhouse_connect": "clickhouse"}  # fmt: skip
-_DIALECTS = {"sqlite": "sqlite", "duckdb": "duckdb", "mysql": "mysql", "mssql": "tsql", "oracle": "oracle", "snowflake": "snowflake", "clickhouse": "clickhouse"}
+_SQL = re.compile(
+    r"\s*(?:select|insert|update|delete|drop|truncate|alter|create|replace|with|pragma|vacuum|grant|revoke|copy|merge|attach|explain|show|set|begin|call|do)\s+\S",
+    re.IGNORECASE,
+)
+_EXECUTES = frozenset(
+    "execute executemany executescript raw query sql fetch fetchrow fetchval fetch_all execute_many read_sql text "
+    "exec_driver_sql run_sync execute_sql".split()
+)
+_ENGINES = {
+    "sqlite3": "sqlite",
+    "aiosqlite": "sqlite",
+    "duckdb": "duckdb",
+    "pymysql": "mysql",
+    "MySQLdb": "mysql",
+    "mysql": "mysql",
+    "pymssql": "mssql",
+    "pyodbc": "mssql",
+    "oracledb": "oracle",
+    "cx_Oracle": "oracle",
+    "snowflake": "snowflake",
+    "clickhouse_connect": "clickhouse",
+}
+_DIALECTS = {
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+    "mysql": "mysql",
+    "mssql": "tsql",
+    "oracle": "oracle",
+    "snowflake": "snowflake",
+    "clickhouse": "clickhouse",
+}
 _HTTP_VERBS = {"get": "GET", "head": "HEAD", "options": "OPTIONS", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
-_LIBC = frozenset("system popen execv execve execl execlp execvp unlink remove rmdir rename mount umount kill setuid ptrace syscall reboot".split())
+_LIBC = frozenset(
+    "system popen execv execve execl execlp execvp unlink remove rmdir rename mount umount kill setuid ptrace syscall reboot".split()
+)
 _MONGO_WIPES = frozenset("drop_database drop_collection drop".split())
 
 
@@ -127,7 +155,13 @@ class Outside:
             if base.kind in ("modules", "namespace"):
                 text = field_of(key).text
                 found = getattr(self, "names", {}).get(text) if text else None
-                return found if found is not None else Ref(text if base.kind == "modules" else f"builtins.{text}") if text else Unknown("computed")
+                return (
+                    found
+                    if found is not None
+                    else Ref(text if base.kind == "modules" else f"builtins.{text}")
+                    if text
+                    else Unknown("computed")
+                )
             if base.kind == "module dict":
                 text = field_of(key).text
                 return Ref(f"{base.detail}.{text}") if text else Unknown("computed")
@@ -261,7 +295,10 @@ class Outside:
             return self.request(str(url.more), url.detail.items if isinstance(url.detail, Many) else (), {}, 1)
         request.urls = [field_of(url)]
         request.method = method
-        bodies = [*args[body_at : body_at + 1], *(named[name] for name in ("data", "json", "content", "body", "fields") if named.get(name) is not None)]
+        bodies = [
+            *args[body_at : body_at + 1],
+            *(named[name] for name in ("data", "json", "content", "body", "fields") if named.get(name) is not None),
+        ]
         if method in ("GET", "HEAD", "OPTIONS") and not bodies:
             bodies = [named["params"]] if "env" in taint(named.get("params")) else []
         secret = any("env" in taint(one) for one in bodies)
@@ -274,7 +311,12 @@ class Outside:
         call = self.call.replace(certainty=weakest(self.call.certainty, self.sure))
         found = list(request.effects(call, self.scene))
         if secret:
-            found = [e.replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted({**dict(e.attributes), "upload": "env", "secret": "1"}.items()))) for e in found]
+            found = [
+                e.replace(
+                    kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted({**dict(e.attributes), "upload": "env", "secret": "1"}.items()))
+                )
+                for e in found
+            ]
         self.effects.extend(found)
         return Thing("response")
 
@@ -295,7 +337,9 @@ class Outside:
 
     def do_http_request(self, name: str, args: Args, named: Named) -> object:
         if name.endswith("Request"):
-            method = field_of(named["method"]).text if "method" in named else "POST" if len(args) > 1 or named.get("data") is not None else "GET"
+            method = (
+                field_of(named["method"]).text if "method" in named else "POST" if len(args) > 1 or named.get("data") is not None else "GET"
+            )
             items = (*args[:1], *(args[1:2] or ((named["data"],) if named.get("data") is not None else ())))
             return Thing("request", Many(items), method or "POST")
         method = field_of(args[0]).text if args else field_of(named.get("method", UNKNOWN)).text
@@ -321,7 +365,12 @@ class Outside:
         field = field_of(host)
         text = host_of(field.text or field.prefix)
         self.connected = text or "unknown"
-        self.add(EffectKind.NET_CONNECT, Target(TargetKind.HOST, text, "" if field.text is not None else field.reason or "dynamic word"), via=via, **address_attributes(text))
+        self.add(
+            EffectKind.NET_CONNECT,
+            Target(TargetKind.HOST, text, "" if field.text is not None else field.reason or "dynamic word"),
+            via=via,
+            **address_attributes(text),
+        )
         if self.duplicated:
             self.reverse_shell()
 
@@ -358,8 +407,12 @@ class Outside:
     # ------------------------------------------------------------ databases, clouds, processes
 
     def do_database(self, name: str, args: Args, named: Named) -> object:
-        module = name.split(".")[0]
-        place = field_of(args[0] if args else named.get("dsn", named.get("database", named.get("host", UNKNOWN)))) if args or named else literal("")
+        module = name.split(".", maxsplit=1)[0]
+        place = (
+            field_of(args[0] if args else named.get("dsn", named.get("database", named.get("host", UNKNOWN))))
+            if args or named
+            else literal("")
+        )
         engine = _ENGINES.get(module, "")
         text = place.text or place.prefix
         if not engine:
@@ -386,12 +439,18 @@ class Outside:
         return Thing("redis", field_of(args[0]).text if args else "")
 
     def do_cloud(self, name: str, args: Args, named: Named) -> object:
-        return Thing("client", name.split(".")[0], field_of(args[0]).text if args else "")
+        return Thing("client", name.split(".", maxsplit=1)[0], field_of(args[0]).text if args else "")
 
     def do_paid(self, name: str, args: Args, named: Named) -> object:
         if name.endswith(("create", "completion", "run")):
-            self.add(EffectKind.API_CALL, Target(TargetKind.NAME, name), provider=name.split(".")[0], unknown="1", **repetition(self.call, self.scene))
-        return Thing("paid", name.split(".")[0])
+            self.add(
+                EffectKind.API_CALL,
+                Target(TargetKind.NAME, name),
+                provider=name.split(".", maxsplit=1)[0],
+                unknown="1",
+                **repetition(self.call, self.scene),
+            )
+        return Thing("paid", name.split(".", maxsplit=1)[0])
 
     def do_kill(self, name: str, args: Args, named: Named) -> object:
         if name == "os.abort":
@@ -401,7 +460,13 @@ class Outside:
         shown = str(signal) if isinstance(signal, int) else signal.name.rsplit(".", 1)[-1] if isinstance(signal, Ref) else ""
         by = "all" if pid == -1 else "signal0" if signal == 0 else "child" if isinstance(pid, Thing) and pid.kind == "child pid" else "pid"
         text = str(pid) if isinstance(pid, int) else "parent" if isinstance(pid, Thing) and pid.kind == "parent pid" else ""
-        self.add(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, text, "" if text else "computed by the program"), by=by, signal=shown, group="1" if name.endswith("killpg") else "")
+        self.add(
+            EffectKind.PROCESS_KILL,
+            Target(TargetKind.PROCESS, text, "" if text else "computed by the program"),
+            by=by,
+            signal=shown,
+            group="1" if name.endswith("killpg") else "",
+        )
         return None
 
     def do_psutil(self, name: str, args: Args, named: Named) -> object:
@@ -421,7 +486,9 @@ class Outside:
         return Thing("library")
 
     def do_keyring(self, name: str, args: Args, named: Named) -> object:
-        self.add(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, field_of(args[0]).text or "" if args else ""), store="keyring", prints="1")
+        self.add(
+            EffectKind.SECRET_READ, Target(TargetKind.OBJECT, field_of(args[0]).text or "" if args else ""), store="keyring", prints="1"
+        )
         return Unknown("env")
 
     def do_repo(self, name: str, args: Args, named: Named) -> object:
@@ -430,7 +497,7 @@ class Outside:
     def unknown_call(self, name: str, args: Args, named: Named) -> object:
         """A function that is not in the table."""
         last = name.rsplit(".", 1)[-1]
-        root = name.split(".")[0]
+        root = name.split(".", maxsplit=1)[0]
         if name == "os.getppid":
             return Thing("parent pid")
         if name == "os.fork":
@@ -471,7 +538,25 @@ class Outside:
             self._remote(args[0], "")
         elif name == "get_secret_value" or (name == "get_parameter" and named.get("WithDecryption") is True):
             self.add(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, name), store="aws", prints="1")
-        elif name in ("to_csv", "to_json", "to_excel", "to_parquet", "to_pickle", "savefig", "save", "tofile", "extractall", "write_csv", "write_parquet", "to_file") and args and isinstance(args[0], (Field, Under)):
+        elif (
+            name
+            in (
+                "to_csv",
+                "to_json",
+                "to_excel",
+                "to_parquet",
+                "to_pickle",
+                "savefig",
+                "save",
+                "tofile",
+                "extractall",
+                "write_csv",
+                "write_parquet",
+                "to_file",
+            )
+            and args
+            and isinstance(args[0], (Field, Under))
+        ):
             self.touch(EffectKind.FILE_CREATE if name == "extractall" else EffectKind.FILE_WRITE, args[0])
         elif name == "system" and args and isinstance(args[0], Field):
             self.shell_text(args[0])
@@ -482,7 +567,7 @@ class Outside:
         items = args[0].items if name == "extend" and args and isinstance(args[0], Many) else args[-1:]
         grown = Many((*base.items, *items), base.more)
         if node is not None and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and len(grown.items) < 500:
-            getattr(self, "names")[node.func.value.id] = grown  # noqa: B009  # the reader's namespace
+            getattr(self, "names")[node.func.value.id] = grown  # the reader's namespace
         return None
 
     def _table_method(self, base: Table, name: str, args: Args) -> object:
@@ -568,11 +653,21 @@ class Outside:
                 self.add(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), via="socket")
         elif name in ("send", "sendall", "sendto", "sendfile", "storbinary", "storlines", "sendmail", "send_message"):
             secret = "1" if args and "env" in taint(args[0]) else ""
-            self.add(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, self.connected), upload="env" if secret else "file" if name.startswith("stor") else "text", secret=secret, via="socket")
+            self.add(
+                EffectKind.NET_UPLOAD,
+                Target(TargetKind.HOST, self.connected),
+                upload="env" if secret else "file" if name.startswith("stor") else "text",
+                secret=secret,
+                via="socket",
+            )
         elif name in ("recv", "read", "makefile", "recvfrom"):
             return Unknown("network")
         elif name == "delete":
-            self.add(EffectKind.FILE_DELETE, Target(TargetKind.PATH, field_of(args[0]).text or "" if args else ""), remote=self.connected or "unknown")
+            self.add(
+                EffectKind.FILE_DELETE,
+                Target(TargetKind.PATH, field_of(args[0]).text or "" if args else ""),
+                remote=self.connected or "unknown",
+            )
         return base if name in ("__enter__", "accept", "fileno") else UNKNOWN
 
     def on_ssh(self, base: Thing, name: str, args: Args, named: Named) -> object:
@@ -627,13 +722,21 @@ class Outside:
 
     def on_paid(self, base: Thing, name: str, args: Args, named: Named) -> object:
         if name in ("create", "generate", "stream", "parse", "complete", "generate_content", "chat"):
-            self.add(EffectKind.API_CALL, Target(TargetKind.NAME, str(base.detail)), provider=str(base.detail), unknown="1", **repetition(self.call, self.scene))
+            self.add(
+                EffectKind.API_CALL,
+                Target(TargetKind.NAME, str(base.detail)),
+                provider=str(base.detail),
+                unknown="1",
+                **repetition(self.call, self.scene),
+            )
         return base
 
     def on_psutil(self, base: Thing, name: str, args: Args, named: Named) -> object:
         if name in ("kill", "terminate", "suspend", "send_signal"):
             text = str(base.detail) if isinstance(base.detail, int) else ""
-            self.add(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, text, "" if text else "computed by the program"), by="pid", signal=name)
+            self.add(
+                EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, text, "" if text else "computed by the program"), by="pid", signal=name
+            )
         return base
 
     def on_library(self, base: Thing, name: str, args: Args, named: Named) -> object:

@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _PIP_VALUES = (
-    "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links -t --target --prefix --root --src --python "
-    "--platform --python-version --implementation --abi -d --dest -w --wheel-dir --cache-dir --proxy --timeout --cert --client-cert --trusted-host "
-    "--log --report --upgrade-strategy --no-binary --only-binary --config-settings --global-option --install-option --retries --exists-action -p "
-    "--index --default-index --exclude-newer --resolution --group --extra --project --directory --with --with-requirements --from --env-file --with-editable "
-    "--package -o --output-file --optional --tag --branch --rev --publish-url --token --username -u --password --bound --script --module"
+    "-r --requirement -c --constraint -e --editable -i --index-url --extra-index-url -f --find-links -t --target "
+    "--prefix --root --src --python "
+    "--platform --python-version --implementation --abi -d --dest -w --wheel-dir --cache-dir --proxy --timeout "
+    "--cert --client-cert --trusted-host "
+    "--log --report --upgrade-strategy --no-binary --only-binary --config-settings --global-option --install-option "
+    "--retries --exists-action -p "
+    "--index --default-index --exclude-newer --resolution --group --extra --project --directory --with "
+    "--with-requirements --from --env-file --with-editable "
+    "--package -o --output-file --optional --tag --branch --rev --publish-url --token --username -u --password "
+    "--bound --script --module"
 )
 
 
@@ -44,7 +49,9 @@ def pip_words(call: Call, scene: Scene, words: Split, manager: str) -> Iterator[
             yield from file_effects(call, scene, EffectKind.FILE_CREATE, target, recursive="1")
     elif verb == "uninstall":
         if words.has("--break-system-packages"):
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="pip", name=words.verb(1), action="remove", **{"global": "1"})
+            yield call.effect(
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="pip", name=words.verb(1), action="remove", **{"global": "1"}
+            )
     elif verb == "config" and words.verb(1) in ("set", "edit", "unset"):
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{scene.home}/.config/pip/pip.conf"))
     elif verb == "compile":
@@ -55,7 +62,9 @@ def pip_words(call: Call, scene: Scene, words: Split, manager: str) -> Iterator[
 
 def _index(call: Call, scene: Scene, words: Split) -> str:
     """Every index that the call names, by option or variable."""
-    given = [shown(field) for field in words.all("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")]
+    given = [
+        shown(field) for field in words.all("-i", "--index-url", "--extra-index-url", "-f", "--find-links", "--index", "--default-index")
+    ]
     for name, field in (*call.invocation.env, *call.invocation.assignments):
         if name in ("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_DEFAULT_INDEX", "UV_EXTRA_INDEX_URL", "PIP_FIND_LINKS"):
             given.append(shown(field))
@@ -89,7 +98,9 @@ def uv(call: Call, scene: Scene) -> Iterator[Effect]:
     if verb == "pip":
         yield from pip_words(call, scene, words.replace(words=words.words[1:]), "uv")
         return
-    if verb in ("run", "tool") and not (verb == "tool" and words.verb(1) in ("install", "uninstall", "list", "upgrade", "dir", "update-shell", "")):
+    if verb in ("run", "tool") and not (
+        verb == "tool" and words.verb(1) in ("install", "uninstall", "list", "upgrade", "dir", "update-shell", "")
+    ):
         yield from _uv_run(call, scene, verb)
         return
     if dry_run(words) or words.has("-h", "--help"):
@@ -140,7 +151,9 @@ def uvx(call: Call, scene: Scene) -> Iterator[Effect]:
         if verb != "run":
             every = split(call.argv, _PIP_VALUES + " --spec --pip-args")
             if verb in ("install", "inject", "upgrade", "install-all"):
-                yield from install(call, scene, "pipx", every.words[1:], style="python", index=_index(call, scene, every), **{"global": "1"})
+                yield from install(
+                    call, scene, "pipx", every.words[1:], style="python", index=_index(call, scene, every), **{"global": "1"}
+                )
             return
         words = split(inner[1:], _PIP_VALUES + " --spec --pip-args", stop=1)
         inner = words.words or words.rest
@@ -151,7 +164,15 @@ def uvx_words(call: Call, scene: Scene, words: Split, inner: tuple[Field, ...]) 
     """The package fetched, then the program run."""
     package = words.value("--from", "--spec") or (inner[0] if inner else None)
     if package is not None:
-        yield from install(call, scene, "uvx", (package,), style="python" if "@" not in shown(package) or "://" in shown(package) else "at", index=_index(call, scene, words), run="1")
+        yield from install(
+            call,
+            scene,
+            "uvx",
+            (package,),
+            style="python" if "@" not in shown(package) or "://" in shown(package) else "at",
+            index=_index(call, scene, words),
+            run="1",
+        )
     if inner and inner[0].text is not None:
         yield from run_inner(call, scene, (literal(inner[0].text.split("@", 1)[0].split("[", 1)[0]), *inner[1:]), call.name)
 
@@ -171,15 +192,26 @@ _MANIFESTS = {"poetry": "pyproject.toml", "pipenv": "Pipfile", "pdm": "pyproject
 def project_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     """poetry, pipenv, pdm, rye, hatch, pixi."""
     lock, alls, adds, locks, runs = _MANAGERS[call.name]
-    words = split(call.argv, "-C --directory -P --project -G --group -E --extras --source --python -p -r --requirement -i --index -c --channel --env -e --platform --build -u --username --password --repository", stop=1)
+    words = split(
+        call.argv,
+        "-C --directory -P --project -G --group -E --extras --source --python -p -r --requirement -i --index -c "
+        "--channel --env -e --platform --build -u --username --password --repository",
+        stop=1,
+    )
     verb = words.verb()
     if verb in runs.split():
         inner = words.words[1:]
         if inner and inner[0].text is not None and inner[0].text.endswith(".py"):
             inner = (literal("python3"), *inner)
-        yield from run_inner(call, scene, tuple(f for f in inner if f.text != "--") if inner[:1] and inner[0].text == "--" else inner, f"{call.name} run")
+        yield from run_inner(
+            call, scene, tuple(f for f in inner if f.text != "--") if inner[:1] and inner[0].text == "--" else inner, f"{call.name} run"
+        )
         return
-    words = split(call.argv, "-C --directory -P --project -G --group -E --extras --source --python -p -r --requirement -i --index -c --channel --platform --build -u --username --password --repository")
+    words = split(
+        call.argv,
+        "-C --directory -P --project -G --group -E --extras --source --python -p -r --requirement -i --index -c "
+        "--channel --platform --build -u --username --password --repository",
+    )
     if dry_run(words) or words.has("-h", "--help"):
         return
     index = _index(call, scene, words)
@@ -190,7 +222,14 @@ def project_manager(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from install(call, scene, call.name, words.words[2:], style="at" if call.name == "poetry" else "python", **{"global": "1"})
         return
     if verb in adds.split() and len(words.words) > 1:
-        yield from install(call, scene, call.name, words.words[1:], style="at" if call.name == "poetry" and "@" in shown(words.words[1]) else "python", index=index)
+        yield from install(
+            call,
+            scene,
+            call.name,
+            words.words[1:],
+            style="at" if call.name == "poetry" and "@" in shown(words.words[1]) else "python",
+            index=index,
+        )
         yield from manager_file(call, scene, _MANIFESTS.get(call.name, "pyproject.toml"), call.name)
     elif verb in alls.split() or verb in adds.split():
         yield everything(call, call.name, "lockfile", index)
@@ -251,5 +290,9 @@ PROGRAMS: tuple[Program, ...] = (
     Program(tuple(_MANAGERS), style="raw nohelp", describe=project_manager, summary="Python project manager"),
     Program(("conda", "mamba", "micromamba"), style="raw nohelp", describe=conda, summary="environments and packages"),
     Program(("twine", "flit", "maturin"), style="raw", describe=uploader, summary="builds and publishes Python packages"),
-    Program(("pip-compile", "pip-sync", "pip-audit", "pipdeptree", "pip-licenses", "safety"), style="raw", summary="looks at Python requirements"),
-)  # fmt: skip
+    Program(
+        ("pip-compile", "pip-sync", "pip-audit", "pipdeptree", "pip-licenses", "safety"),
+        style="raw",
+        summary="looks at Python requirements",
+    ),
+)

@@ -14,8 +14,11 @@ if TYPE_CHECKING:
 
 LONGEST = 1 << 20
 _PURE = {
-    "lower": str.lower, "upper": str.upper, "swapcase": str.swapcase, "capitalize": str.capitalize,
-}  # fmt: skip
+    "lower": str.lower,
+    "upper": str.upper,
+    "swapcase": str.swapcase,
+    "capitalize": str.capitalize,
+}
 
 
 def text_method(reader: Calls, base: Field | Under, name: str, args: tuple[object, ...]) -> object | None:
@@ -63,7 +66,24 @@ def text_method(reader: Calls, base: Field | Under, name: str, args: tuple[objec
         return reader.do_walk("os.walk", (base,), {})
     if name == "decode":
         return base
-    if name in ("relative_to", "lstat", "stat", "exists", "is_file", "is_dir", "startswith", "endswith", "isdigit", "count", "find", "index", "is_symlink", "match", "samefile", "owner"):
+    if name in (
+        "relative_to",
+        "lstat",
+        "stat",
+        "exists",
+        "is_file",
+        "is_dir",
+        "startswith",
+        "endswith",
+        "isdigit",
+        "count",
+        "find",
+        "index",
+        "is_symlink",
+        "match",
+        "samefile",
+        "owner",
+    ):
         return base if name == "relative_to" else UNKNOWN
     return None
 

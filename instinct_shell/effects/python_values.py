@@ -87,7 +87,13 @@ def field_of(value: object) -> Field:
         root = value.root
         prefix = (root.text if root.text is not None else root.prefix).rstrip("/") + "/"
         return Field(Known.DYNAMIC, prefix=prefix, reason="a path found by a walk", origins=(*root.origins, Origin("generated")))
-    source = value.source if isinstance(value, Unknown) and value.source else "environ" if isinstance(value, Thing) and value.kind == "environ" else "variable"
+    source = (
+        value.source
+        if isinstance(value, Unknown) and value.source
+        else "environ"
+        if isinstance(value, Thing) and value.kind == "environ"
+        else "variable"
+    )
     return Field(Known.DYNAMIC, reason="computed by the program", origins=(Origin("env" if source == "environ" else source),))
 
 
@@ -98,7 +104,9 @@ def taint(value: object) -> frozenset[str]:
     if isinstance(value, Unknown):
         return frozenset((value.source,)) if value.source else frozenset()
     if isinstance(value, Thing):
-        whole = value.kind == "environ" or (value.kind == "method" and isinstance(value.detail, Thing) and value.detail.kind == "environ" and value.more != "keys")
+        whole = value.kind == "environ" or (
+            value.kind == "method" and isinstance(value.detail, Thing) and value.detail.kind == "environ" and value.more != "keys"
+        )
         return frozenset(("env",)) if whole else frozenset()
     if isinstance(value, Either):
         return frozenset().union(*(taint(one) for one in value.values))
@@ -118,7 +126,13 @@ def alternatives(values: list[object]) -> object:
         return distinct[0]
     if all(isinstance(value, Field) and value.known is not Known.DYNAMIC for value in distinct):
         fields = [value for value in distinct if isinstance(value, Field)]
-        texts = tuple(dict.fromkeys(text for field in fields for text in (field.values if field.glob or not any(f.glob for f in fields) else map(escape_glob, field.values))))
+        texts = tuple(
+            dict.fromkeys(
+                text
+                for field in fields
+                for text in (field.values if field.glob or not any(f.glob for f in fields) else map(escape_glob, field.values))
+            )
+        )
         if len(texts) <= MOST_VALUES:
             return Field(Known.SET if len(texts) > 1 else Known.STATIC, texts, glob=any(field.glob for field in fields))
     if all(isinstance(value, Many) for value in distinct):
@@ -188,7 +202,11 @@ def each(value: object, operation: Callable[[str], str]) -> object:
     if not isinstance(value, Field):
         return value if isinstance(value, Unknown) else UNKNOWN
     if value.known is Known.DYNAMIC or value.glob:
-        return Field(Known.DYNAMIC, reason=value.reason or "computed by the program", origins=value.origins) if value.known is Known.DYNAMIC else value
+        return (
+            Field(Known.DYNAMIC, reason=value.reason or "computed by the program", origins=value.origins)
+            if value.known is Known.DYNAMIC
+            else value
+        )
     texts = tuple(dict.fromkeys(operation(text) for text in value.values))
     return Field(Known.STATIC if len(texts) == 1 else Known.SET, texts, origins=value.origins)
 

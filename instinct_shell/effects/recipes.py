@@ -70,7 +70,9 @@ class _Makefile:
                     self.rules[target][1].append(line.strip())
                 continue
             stripped = line.strip()
-            if not stripped or stripped.startswith(("#", "ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "define", "endef", "vpath", "unexport")):
+            if not stripped or stripped.startswith(
+                ("#", "ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "define", "endef", "vpath", "unexport")
+            ):
                 continue
             assignment = _assignment().match(stripped)
             if assignment and not stripped.startswith(("\t",)):
@@ -137,7 +139,7 @@ class _Makefile:
 
 def _justfile(text: str, entries: tuple[str, ...]) -> tuple[str, ...]:
     """The recipes named, after those they depend on; the first recipe when none is named."""
-    variables = {match[1]: match[3] for match in re.finditer(r"^(?:export\s+)?(\w[\w-]*)\s*:=\s*(['\"])(.*?)\2\s*$", text, re.M)}
+    variables = {match[1]: match[3] for match in re.finditer(r"^(?:export\s+)?(\w[\w-]*)\s*:=\s*(['\"])(.*?)\2\s*$", text, re.MULTILINE)}
     recipes: dict[str, tuple[list[str], list[str]]] = {}
     current = ""
     for line in text.split("\n"):
@@ -162,7 +164,11 @@ def _justfile(text: str, entries: tuple[str, ...]) -> tuple[str, ...]:
             follow(need)
         for line in body:
             if not line.startswith("#"):
-                found.append(re.sub(r"\{\{\s*([\w-]+).*?\}\}", lambda m: variables.get(m[1], "${just_" + m[1].replace("-", "_") + "}"), line).lstrip("@-"))
+                found.append(
+                    re.sub(r"\{\{\s*([\w-]+).*?\}\}", lambda m: variables.get(m[1], "${just_" + m[1].replace("-", "_") + "}"), line).lstrip(
+                        "@-"
+                    )
+                )
 
     for entry in entries or (next(iter(recipes), ""),):
         follow(entry)

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 REMOTE_CWD = Field(Known.DYNAMIC, reason="directory on another machine")
-_SHELL_OPTIONS = re.compile(r"^(proxycommand|localcommand|knownhostscommand)[\s=]+(.*)", re.I | re.S)
-_HARMLESS_PROXY = re.compile(r"^(?:none|(?:\S*/)?(?:ssh|nc|ncat|connect|cloudflared|aws|gcloud|corkscrew|socat)\b[^;&|`$(]*)$", re.I)
+_SHELL_OPTIONS = re.compile(r"^(proxycommand|localcommand|knownhostscommand)[\s=]+(.*)", re.IGNORECASE | re.DOTALL)
+_HARMLESS_PROXY = re.compile(
+    r"^(?:none|(?:\S*/)?(?:ssh|nc|ncat|connect|cloudflared|aws|gcloud|corkscrew|socat)\b[^;&|`$(]*)$", re.IGNORECASE
+)
 
 
 def nested_remote(text: str, call: Call, scene: Scene, host: str, via: str) -> Iterator[Effect]:
@@ -62,7 +64,9 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
     for option in ("-L", "-D", "-R"):
         forward = call.value(option)
         if forward is not None:
-            yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, shown(forward)), remote="1" if option == "-R" else "", via="ssh")
+            yield call.effect(
+                EffectKind.NET_LISTEN, Target(TargetKind.HOST, shown(forward)), remote="1" if option == "-R" else "", via="ssh"
+            )
     where = host_target(call.operands[0])
     host = where.text
     words = call.operands[1:]
@@ -79,7 +83,9 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
         if text is not None:
             yield from nested_remote(text, call, scene, host, f"ssh {host}")
         elif is_local(host):
-            yield call.effect(EffectKind.CODE_OPAQUE, reason="part of the remote command is not known", source="variable", dynamic="interpreter")
+            yield call.effect(
+                EffectKind.CODE_OPAQUE, reason="part of the remote command is not known", source="variable", dynamic="interpreter"
+            )
     elif stdin.kind in ("text", "pipe", "file"):
         from .output import stdin_text
 
@@ -87,7 +93,9 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
         if text is not None:
             yield from nested_remote(text, call, scene, host, f"ssh {host}")
         else:
-            yield call.effect(EffectKind.CODE_OPAQUE, reason="the remote shell reads its commands from elsewhere", source="stdin", remote=host)
+            yield call.effect(
+                EffectKind.CODE_OPAQUE, reason="the remote shell reads its commands from elsewhere", source="stdin", remote=host
+            )
 
 
 def joined(words: tuple[Field, ...]) -> str | None:
@@ -133,7 +141,9 @@ def transfer(call: Call, scene: Scene, sources: tuple[Field, ...], destination: 
             yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1", recursive=recursive)
     if place is not None:
         host, path = place
-        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host), upload="file", via=call.name, to=path, **address_attributes(host))
+        yield call.effect(
+            EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host), upload="file", via=call.name, to=path, **address_attributes(host)
+        )
         if is_local(host):
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(path or "."))
     else:
@@ -190,7 +200,9 @@ def dialogue(text: str, call: Call, scene: Scene, host: Target) -> Iterator[Effe
                 yield from file_effects(call, scene, EffectKind.FILE_READ, literal(name), source_of_copy="1")
             yield call.effect(EffectKind.NET_UPLOAD, host, upload="file", via=call.name)
         elif verb in ("get", "mget", "reget", "recv") and names:
-            yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(names[1] if len(names) > 1 and verb != "mget" else names[0].rsplit("/", 1)[-1]))
+            yield from file_effects(
+                call, scene, EffectKind.FILE_WRITE, literal(names[1] if len(names) > 1 and verb != "mget" else names[0].rsplit("/", 1)[-1])
+            )
         elif verb in ("rm", "rmdir", "delete", "mdelete", "del", "mrm"):
             yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, names[0] if names else ""), remote=host.text or "unknown")
 
@@ -256,7 +268,9 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
             from .network import fed_with
 
             upload = "file" if reads else fed_with(call, scene) if kind_of is EffectKind.NET_UPLOAD else ""
-            yield call.effect(kind_of, Target(TargetKind.HOST, host_of(rest)), via="socat", upload=upload, **address_attributes(host_of(rest)))
+            yield call.effect(
+                kind_of, Target(TargetKind.HOST, host_of(rest)), via="socat", upload=upload, **address_attributes(host_of(rest))
+            )
     if runs and not nets:
         for text in runs:
             yield from scene.nested_shell(re.split(r",(?=[a-z]+(?:[,=]|$))", text)[0], call, via="socat")
@@ -285,15 +299,27 @@ def copy_id(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("ssh", "autossh", "mosh", "dbclient", "slogin"), _SSH_OPTIONS, describe=ssh, style="stop", summary="runs a command on another machine"),
+    Program(
+        ("ssh", "autossh", "mosh", "dbclient", "slogin"),
+        _SSH_OPTIONS,
+        describe=ssh,
+        style="stop",
+        summary="runs a command on another machine",
+    ),
     Program(("scp", "pscp"), "-c -D -F -i -J -l -o -P -S -X", describe=scp, summary="copies files between machines"),
     Program(("sftp", "psftp"), "-B -b -c -D -F -i -J -l -o -P -R -S -s -X", describe=sftp, summary="file transfer dialogue"),
     Program(("ftp", "tftp", "ncftp"), "-P -s -T", describe=sftp, summary="file transfer dialogue"),
     Program(("lftp",), "-c -e -u -p -f", describe=lftp, summary="file transfer by commands"),
-    Program(("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd"), "-c -e --exec --sh-exec --lua-exec -g -G -i -I -m -M -O -o -p --source-port -q -s "
-            "-T -V -w -W -X -x --proxy --proxy-type -d --idle-timeout", describe=netcat, longs="--listen --keep-open --unixsock", summary="raw sockets"),
+    Program(
+        ("nc", "ncat", "netcat", "nc.traditional", "nc.openbsd"),
+        "-c -e --exec --sh-exec --lua-exec -g -G -i -I -m -M -O -o -p --source-port -q -s "
+        "-T -V -w -W -X -x --proxy --proxy-type -d --idle-timeout",
+        describe=netcat,
+        longs="--listen --keep-open --unixsock",
+        summary="raw sockets",
+    ),
     Program(("socat",), "-T -t -L -W -lf -b -s -S", describe=socat, summary="ties two byte streams together"),
     Program(("telnet", "rlogin", "rsh"), "-l -b -e -n", describe=telnet, summary="dialogue with another machine"),
     Program(("ssh-copy-id",), "-i -p -o -F -t", describe=copy_id, summary="installs a key on another machine"),
     Program(("ssh-keyscan",), style="raw", summary="prints public host keys"),
-)  # fmt: skip
+)

@@ -98,18 +98,29 @@ def pass_store(call: Call, scene: Scene) -> Iterator[Effect]:
     if verb in ("ls", "list", "find", "search", "init", "git", "help", "version", "generate", "insert", "otp-uri", "sync"):
         return
     if verb in ("rm", "remove", "delete", "mv", "cp"):
-        yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"{scene.home}/.password-store/{shown(call.operands[-1])}"), recursive="1")
+        yield call.effect(
+            EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"{scene.home}/.password-store/{shown(call.operands[-1])}"), recursive="1"
+        )
         return
     yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, shown(call.operands[-1])), store="pass", prints="1")
 
 
 def encrypted_file(call: Call, scene: Scene) -> Iterator[Effect]:
     """sops, ansible-vault, age, git-crypt: decrypting prints or writes what was kept secret."""
-    words = split(call.argv, "-i -o --output --identity -r --recipient --vault-password-file --vault-id --input-type --output-type --extract --set")
+    words = split(
+        call.argv, "-i -o --output --identity -r --recipient --vault-password-file --vault-id --input-type --output-type --extract --set"
+    )
     verb = words.verb()
     name = call.name
     decrypts = (
-        (name == "sops" and (words.has("-d", "--decrypt") or verb in ("decrypt", "exec-env", "exec-file", "edit") or (bool(verb) and not words.has("-e", "--encrypt", "-r"))))
+        (
+            name == "sops"
+            and (
+                words.has("-d", "--decrypt")
+                or verb in ("decrypt", "exec-env", "exec-file", "edit")
+                or (bool(verb) and not words.has("-e", "--encrypt", "-r"))
+            )
+        )
         or (name == "ansible-vault" and verb in ("view", "decrypt", "edit"))
         or (name in ("age", "rage") and words.has("-d", "--decrypt"))
         or (name == "git-crypt" and verb in ("unlock", "export-key"))
@@ -119,7 +130,9 @@ def encrypted_file(call: Call, scene: Scene) -> Iterator[Effect]:
         decrypts = False
     if decrypts:
         prints = "" if words.value("-o", "--output") is not None else "1"
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, words.verb(len(words.words) - 1) or name), store=name, prints=prints)
+        yield call.effect(
+            EffectKind.SECRET_READ, Target(TargetKind.OBJECT, words.verb(len(words.words) - 1) or name), store=name, prints=prints
+        )
     output = words.value("-o", "--output")
     if output is not None and name in ("age", "rage", "sops"):
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
@@ -131,9 +144,7 @@ def encrypted_file(call: Call, scene: Scene) -> Iterator[Effect]:
 def keychain(call: Call, scene: Scene) -> Iterator[Effect]:
     """macOS security: `find-*-password -w|-g` prints, `delete-*` loses."""
     verb = shown(call.operands[0]) if call.operands else ""
-    if verb.startswith("find-") and call.has("-w", "-g"):
-        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, "keychain"), store="keychain", prints="1")
-    elif verb in ("dump-keychain", "export"):
+    if (verb.startswith("find-") and call.has("-w", "-g")) or verb in ("dump-keychain", "export"):
         yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, "keychain"), store="keychain", prints="1")
     elif verb.startswith("delete-"):
         yield call.effect(EffectKind.INFRA_DESTROY, Target(TargetKind.OBJECT, "keychain"), tool="security", verb=verb)
@@ -146,30 +157,63 @@ def _runs(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from secrets_into(call, scene)
 
 
-def _store(names: str, store: str, reads: str, *, options: str = "", applies: str = "", destroys: str = "", harmless: str = "", summary: str = "") -> Program:
+def _store(
+    names: str, store: str, reads: str, *, options: str = "", applies: str = "", destroys: str = "", harmless: str = "", summary: str = ""
+) -> Program:
     """A row of a secret store's client: which verbs take values out, change, or destroy."""
     when = [(reads, f"secret.read store={store} prints=1 target=1")]
     if applies:
         when.append((applies, f"infra.apply tool={store} target=1"))
     if destroys:
         when.append((destroys, f"infra.destroy tool={store} target=1"))
-    return Program(tuple(names.split()), options, when=tuple(when), harmless=harmless, describe=_runs, summary=summary or f"secret store client ({store})")
+    return Program(
+        tuple(names.split()),
+        options,
+        when=tuple(when),
+        harmless=harmless,
+        describe=_runs,
+        summary=summary or f"secret store client ({store})",
+    )
 
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("printenv",), describe=printenv, summary="prints environment variables"),
     Program(("pass", "gopass"), describe=pass_store, summary="password store"),
-    Program(("sops", "ansible-vault", "age", "rage", "git-crypt", "blackbox_cat"), style="raw", describe=encrypted_file, summary="encrypted files"),
+    Program(
+        ("sops", "ansible-vault", "age", "rage", "git-crypt", "blackbox_cat"),
+        style="raw",
+        describe=encrypted_file,
+        summary="encrypted files",
+    ),
     Program(("security",), "-a -s -l -k", describe=keychain, summary="keychain of macOS"),
-    _store("vault bao", "vault", "kv+get read unwrap print+token kv+export token+create operator+init login",
-           options="-address -namespace -field -format -mount -path -method", applies="kv+put kv+patch write policy+write auth+enable secrets+enable secrets+tune token+renew",
-           destroys="kv+delete kv+destroy kv+metadata+delete delete secrets+disable auth+disable policy+delete operator+seal operator+rekey lease+revoke token+revoke"),
-    _store("op", "1password", "read item+get document+get inject item+template+get", options="--account --vault --format --fields -o",
-           applies="item+create item+edit document+create", destroys="item+delete vault+delete document+delete"),
+    _store(
+        "vault bao",
+        "vault",
+        "kv+get read unwrap print+token kv+export token+create operator+init login",
+        options="-address -namespace -field -format -mount -path -method",
+        applies="kv+put kv+patch write policy+write auth+enable secrets+enable secrets+tune token+renew",
+        destroys="kv+delete kv+destroy kv+metadata+delete delete secrets+disable auth+disable policy+delete operator+seal "
+        "operator+rekey lease+revoke token+revoke",
+    ),
+    _store(
+        "op",
+        "1password",
+        "read item+get document+get inject item+template+get",
+        options="--account --vault --format --fields -o",
+        applies="item+create item+edit document+create",
+        destroys="item+delete vault+delete document+delete",
+    ),
     _store("bw", "bitwarden", "get list+items export unlock receive", options="--session", applies="create edit", destroys="delete"),
     _store("lpass", "lastpass", "show export", destroys="rm"),
-    _store("doppler", "doppler", "secrets secrets+get secrets+download configure+get", options="-p --project -c --config",
-           applies="secrets+set", destroys="secrets+delete projects+delete", harmless="secrets+substitute"),
+    _store(
+        "doppler",
+        "doppler",
+        "secrets secrets+get secrets+download configure+get",
+        options="-p --project -c --config",
+        applies="secrets+set",
+        destroys="secrets+delete projects+delete",
+        harmless="secrets+substitute",
+    ),
     _store("infisical", "infisical", "secrets secrets+get export", applies="secrets+set", destroys="secrets+delete"),
     _store("chamber", "chamber", "read export env", applies="write import", destroys="delete"),
     _store("secret-tool", "keyring", "lookup search", destroys="clear"),
@@ -180,4 +224,4 @@ PROGRAMS: tuple[Program, ...] = (
     _store("berglas", "berglas", "access", applies="create update", destroys="delete"),
     _store("git-credential", "git-credential", "fill get"),
     _store("mimikatz lazagne trufflehog3", "credentials", "", summary="takes credentials out of stores"),
-)  # fmt: skip
+)

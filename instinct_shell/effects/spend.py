@@ -21,40 +21,82 @@ _MICROS = re.compile(
     r"[\"']?\b(?:total_?)?(?:(?:amount|cpc_?bid|cpm_?bid|cpv_?bid|cpa_?bid|target_?cpa|target_?cpm|max_?cpc|percent_?cpc_?bid|bid|budget|"
     r"budget_?amount|daily_?budget|bid_?ceiling|cpc_?bid_?ceiling|total_?amount)_?micros|budget_amount_local_micro|bid_amount_local_micro|"
     r"(?:total|daily)_budget_amount_local_micro)\b[\"']?\s*[:=]\s*[\"']?(-?[\d_]+(?:\.\d+)?(?:[eE]\+?\d+)?(?:\s*\*\s*[\d_]+(?:\*\*\d+)?)*)",
-    re.I,
+    re.IGNORECASE,
 )
-_VALIDATE = re.compile(r"[\"']?\bvalidate_?only\b[\"']?\s*[:=]\s*[\"']?(?:true|1)\b|execution_options.{0,20}validate_only", re.I)
-_ADS_MUTATE = re.compile(r":mutate\b|\bmutate_[a-z_]+\(|\.mutate\(|[a-z]+Service\.mutate", re.I)
-_ADS_HOSTS = ("googleads.googleapis.com", "adwords.google.com", "graph.facebook.com", "ads-api.twitter.com", "api.linkedin.com",
-              "advertising-api.amazon.com", "business-api.tiktok.com", "adsapi.snapchat.com", "ads.pinterest.com", "ads-api.reddit.com",
-              "bingads.microsoft.com", "campaign.api.bingads.microsoft.com")  # fmt: skip
+_VALIDATE = re.compile(r"[\"']?\bvalidate_?only\b[\"']?\s*[:=]\s*[\"']?(?:true|1)\b|execution_options.{0,20}validate_only", re.IGNORECASE)
+_ADS_MUTATE = re.compile(r":mutate\b|\bmutate_[a-z_]+\(|\.mutate\(|[a-z]+Service\.mutate", re.IGNORECASE)
+_ADS_HOSTS = (
+    "googleads.googleapis.com",
+    "adwords.google.com",
+    "graph.facebook.com",
+    "ads-api.twitter.com",
+    "api.linkedin.com",
+    "advertising-api.amazon.com",
+    "business-api.tiktok.com",
+    "adsapi.snapchat.com",
+    "ads.pinterest.com",
+    "ads-api.reddit.com",
+    "bingads.microsoft.com",
+    "campaign.api.bingads.microsoft.com",
+)
 # Minor units (cents) that other ads APIs take.
-_CENTS = re.compile(r"[\"']?\b(daily_budget|lifetime_budget|bid_amount|spend_cap)\b[\"']?\s*[:=]\s*[\"']?(\d+)", re.I)
+_CENTS = re.compile(r"[\"']?\b(daily_budget|lifetime_budget|bid_amount|spend_cap)\b[\"']?\s*[:=]\s*[\"']?(\d+)", re.IGNORECASE)
 # Payment providers: a POST moves money; amounts are minor units (cents). Test keys move none.
-_PAYMENTS = re.compile(r"//(?:api\.stripe\.com|api\.paypal\.com|api-m\.paypal\.com|connect\.squareup\.com|api\.mollie\.com|[\w.-]*adyen\.com|api\.wise\.com|api\.mercury\.com)/", re.I)
-_PAYS = re.compile(r"/(?:charges|payouts|transfers|payment_intents|refunds|subscriptions|invoices/\w+/pay|payments|orders|topups|issuing)\b", re.I)
-_PAY_AMOUNT = re.compile(r"[\"']?\b(?:amount|unit_amount)\b[\"']?\s*[:=]\s*[\"']?(\d+)\b", re.I)
-_BUDGET_THING = re.compile(r"campaignBudget|campaign_budget|budget|bid|adGroupCriter|biddingStrateg|campaigns?\b|adsets", re.I)
+_PAYMENTS = re.compile(
+    r"//(?:api\.stripe\.com|api\.paypal\.com|api-m\.paypal\.com|connect\.squareup\.com|api\.mollie\.com|[\w.-]*adyen\.com|api\.wise\.com|api\.mercury\.com)/",
+    re.IGNORECASE,
+)
+_PAYS = re.compile(
+    r"/(?:charges|payouts|transfers|payment_intents|refunds|subscriptions|invoices/\w+/pay|payments|orders|topups|issuing)\b", re.IGNORECASE
+)
+_PAY_AMOUNT = re.compile(r"[\"']?\b(?:amount|unit_amount)\b[\"']?\s*[:=]\s*[\"']?(\d+)\b", re.IGNORECASE)
+_BUDGET_THING = re.compile(r"campaignBudget|campaign_budget|budget|bid|adGroupCriter|biddingStrateg|campaigns?\b|adsets", re.IGNORECASE)
 
 _PAID = (
-    ("api.openai.com", "openai"), ("api.anthropic.com", "anthropic"), ("generativelanguage.googleapis.com", "google"),
-    ("aiplatform.googleapis.com", "google"), ("api.mistral.ai", "mistral"), ("api.cohere.", "cohere"), ("api.groq.com", "groq"),
-    ("openrouter.ai", "openrouter"), ("api.together.", "together"), ("api.replicate.com", "replicate"), ("api.deepseek.com", "deepseek"),
-    ("api.x.ai", "xai"), ("api.perplexity.ai", "perplexity"), ("api.fireworks.ai", "fireworks"), ("api.stability.ai", "stability"),
-    ("openai.azure.com", "azure-openai"), ("bedrock-runtime", "bedrock"), ("api.elevenlabs.io", "elevenlabs"), ("api.twilio.com", "twilio"),
-    ("maps.googleapis.com", "google-maps"), ("api.sendgrid.com", "sendgrid"), ("api.ai21.com", "ai21"), ("api.runpod.", "runpod"),
-    ("fal.run", "fal"), ("api-inference.huggingface.co", "huggingface"), ("api.deepgram.com", "deepgram"),
-    ("api.assemblyai.com", "assemblyai"), ("vision.googleapis.com", "google"), ("translation.googleapis.com", "google"),
+    ("api.openai.com", "openai"),
+    ("api.anthropic.com", "anthropic"),
+    ("generativelanguage.googleapis.com", "google"),
+    ("aiplatform.googleapis.com", "google"),
+    ("api.mistral.ai", "mistral"),
+    ("api.cohere.", "cohere"),
+    ("api.groq.com", "groq"),
+    ("openrouter.ai", "openrouter"),
+    ("api.together.", "together"),
+    ("api.replicate.com", "replicate"),
+    ("api.deepseek.com", "deepseek"),
+    ("api.x.ai", "xai"),
+    ("api.perplexity.ai", "perplexity"),
+    ("api.fireworks.ai", "fireworks"),
+    ("api.stability.ai", "stability"),
+    ("openai.azure.com", "azure-openai"),
+    ("bedrock-runtime", "bedrock"),
+    ("api.elevenlabs.io", "elevenlabs"),
+    ("api.twilio.com", "twilio"),
+    ("maps.googleapis.com", "google-maps"),
+    ("api.sendgrid.com", "sendgrid"),
+    ("api.ai21.com", "ai21"),
+    ("api.runpod.", "runpod"),
+    ("fal.run", "fal"),
+    ("api-inference.huggingface.co", "huggingface"),
+    ("api.deepgram.com", "deepgram"),
+    ("api.assemblyai.com", "assemblyai"),
+    ("vision.googleapis.com", "google"),
+    ("translation.googleapis.com", "google"),
     ("speech.googleapis.com", "google"),
-)  # fmt: skip
+)
 # Paths of those hosts that list or show and cost nothing.
-_FREE_PATHS = re.compile(r"/(?:v\d+/)?(?:models|files|usage|organization|batches/[\w-]+|me|account)(?:[/?]|$)", re.I)
+_FREE_PATHS = re.compile(r"/(?:v\d+/)?(?:models|files|usage|organization|batches/[\w-]+|me|account)(?:[/?]|$)", re.IGNORECASE)
 
 
 def is_ads(text: str) -> bool:
     """Whether a URL or program text talks to an advertising API."""
     lower = text.lower()
-    return any(host in lower for host in _ADS_HOSTS) or "googleadsclient" in lower or "google.ads.googleads" in lower or "google-ads-api" in lower
+    return (
+        any(host in lower for host in _ADS_HOSTS)
+        or "googleadsclient" in lower
+        or "google.ads.googleads" in lower
+        or "google-ads-api" in lower
+    )
 
 
 def amounts(text: str) -> tuple[int, ...]:
@@ -108,7 +150,9 @@ def repetition(call: Call, scene: Scene) -> dict[str, str]:
     return {"many": "1"}
 
 
-def request_effects(call: Call, scene: Scene, url: str, method: str, body: str, *, dynamic: bool = False, many: bool = False) -> Iterator[Effect]:
+def request_effects(
+    call: Call, scene: Scene, url: str, method: str, body: str, *, dynamic: bool = False, many: bool = False
+) -> Iterator[Effect]:
     """What one HTTP request costs or commits to. url may be a literal prefix; body is all text sent that is known."""
     if is_ads(url):
         if method not in ("GET", "HEAD"):
@@ -118,7 +162,9 @@ def request_effects(call: Call, scene: Scene, url: str, method: str, body: str, 
     if _PAYMENTS.search(url) and _PAYS.search(url) and method not in ("GET", "HEAD") and "sk_test_" not in body and "sandbox" not in host:
         found = [str(int(match[1]) * 10_000) for match in _PAY_AMOUNT.finditer(body)]
         for micros in found or [""]:
-            yield call.effect(EffectKind.SPEND_COMMIT, Target(TargetKind.URL, url), provider=host, micros=micros, unknown="" if micros else "1")
+            yield call.effect(
+                EffectKind.SPEND_COMMIT, Target(TargetKind.URL, url), provider=host, micros=micros, unknown="" if micros else "1"
+            )
         return
     for name, provider in _PAID:
         if name in host:

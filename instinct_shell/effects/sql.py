@@ -17,8 +17,18 @@ if TYPE_CHECKING:
     from typing import Any
 
 READ, WRITE, DELETE_ALL, DROP, NEUTRAL, SHELL, FILE_READ, FILE_WRITE, SCRIPT, SWITCH, UNKNOWN = (
-    "read", "write", "delete_all", "drop", "neutral", "shell", "file_read", "file_write", "script", "switch", "unknown",
-)  # fmt: skip
+    "read",
+    "write",
+    "delete_all",
+    "drop",
+    "neutral",
+    "shell",
+    "file_read",
+    "file_write",
+    "script",
+    "switch",
+    "unknown",
+)
 
 
 class Statement(Value):
@@ -39,30 +49,38 @@ class Statement(Value):
 
 
 _READS = frozenset(
-    "select show describe desc explain values table pragma help fetch analyze analyse list print with checkpoint use check checksum exists".split()
+    "select show describe desc explain values table pragma help fetch analyze analyse list print with checkpoint use "
+    "check checksum exists".split()
 )
 _NEUTRAL = frozenset(
-    "set reset begin start commit rollback end savepoint release abort declare close discard prepare deallocate lock unlock listen unlisten "
+    "set reset begin start commit rollback end savepoint release abort declare close discard prepare deallocate lock "
+    "unlock listen unlisten "
     "notify delimiter go flush vacuum reindex optimize cluster load attach detach".split()
 )
 _DEFINITIONS = frozenset(
-    "index view function procedure trigger sequence constraint policy rule aggregate operator cast default statistics event synonym "
+    "index view function procedure trigger sequence constraint policy rule aggregate operator cast default "
+    "statistics event synonym "
     "check primary foreign not identity expression".split()
 )  # dropping one loses a definition, no rows
 _WRITERS = frozenset(
-    "insert replace upsert update delete merge create alter comment grant revoke call exec execute do import copy rename refresh security "
+    "insert replace upsert update delete merge create alter comment grant revoke call exec execute do import copy "
+    "rename refresh security "
     "reassign truncate drop kill undrop put remove restore handler install exchange".split()
 )
 
-_SERVER_SHELL = re.compile(r"\b(?:to|from)\s+program\s+(?:e)?'((?:[^']|'')*)'", re.I)
-_SERVER_WRITE = re.compile(r"\binto\s+(?:out|dump)file\s+['\"]([^'\"]+)|\bcopy\b.*?\bto\s+'([^']+)'|\bvacuum\b.*?\binto\s+'([^']+)'", re.I | re.S)
-_SERVER_READ = re.compile(r"\bload\s+data\s+(?:local\s+)?infile\s+['\"]([^'\"]+)|\bcopy\b[^;]*?\bfrom\s+'([^']+)'", re.I | re.S)
-_READ_FUNCTIONS = re.compile(r"\b(?:pg_read_(?:binary_)?file|load_file|readfile|lo_import)\s*\(\s*'([^']+)'", re.I)
-_WRITE_FUNCTIONS = re.compile(r"\b(?:writefile\s*\(\s*'([^']+)'|lo_export\s*\([^,]*,\s*'([^']+)')", re.I)
+_SERVER_SHELL = re.compile(r"\b(?:to|from)\s+program\s+(?:e)?'((?:[^']|'')*)'", re.IGNORECASE)
+_SERVER_WRITE = re.compile(
+    r"\binto\s+(?:out|dump)file\s+['\"]([^'\"]+)|\bcopy\b.*?\bto\s+'([^']+)'|\bvacuum\b.*?\binto\s+'([^']+)'", re.IGNORECASE | re.DOTALL
+)
+_SERVER_READ = re.compile(
+    r"\bload\s+data\s+(?:local\s+)?infile\s+['\"]([^'\"]+)|\bcopy\b[^;]*?\bfrom\s+'([^']+)'", re.IGNORECASE | re.DOTALL
+)
+_READ_FUNCTIONS = re.compile(r"\b(?:pg_read_(?:binary_)?file|load_file|readfile|lo_import)\s*\(\s*'([^']+)'", re.IGNORECASE)
+_WRITE_FUNCTIONS = re.compile(r"\b(?:writefile\s*\(\s*'([^']+)'|lo_export\s*\([^,]*,\s*'([^']+)')", re.IGNORECASE)
 _DANGEROUS = re.compile(
     r"\b(?:load_extension|xp_cmdshell|sys_exec|sys_eval|pg_terminate_backend|pg_cancel_backend|dblink_exec|query_to_xml|nextval|setval|lo_unlink)\s*\(|"
     r"\bxp_cmdshell\b",
-    re.I,
+    re.IGNORECASE,
 )
 
 
@@ -92,7 +110,7 @@ def analyse(text: str, dialect: str = "postgres") -> tuple[Statement, ...]:
             if statement.kind == DROP and statement.object and statement.object.lower() in made:
                 statement = statement.replace(kind=WRITE)
             found.append(statement)
-        if words[0] == "create" and "table" in words[:4] and not ("exists" in words[:7]):
+        if words[0] == "create" and "table" in words[:4] and "exists" not in words[:7]:
             made.add(_named_after(words, "table").lower())
     return tuple(found)
 
@@ -188,14 +206,14 @@ def _token(text: str, at: int, dialect: str) -> str:
 
 @cache
 def _word_pattern() -> re.Pattern[str]:
-    return re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[\w ]+\]|[\w.$@*]+|[=<>!]+|.", re.S)
+    return re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[\w ]+\]|[\w.$@*]+|[=<>!]+|.", re.DOTALL)
 
 
 def _words(statement: str) -> list[str]:
     """Lower-case tokens, identifiers unquoted, strings kept with their quotes, blanks dropped."""
     words = []
     for token in _word_pattern().findall(statement):
-        if token[:1] in "\"`[" and len(token) > 1:
+        if token[:1] in '"`[' and len(token) > 1:
             words.append(token[1:-1])
         elif not token.isspace():
             words.append(token if token[:1] == "'" else token.lower())
@@ -254,10 +272,15 @@ def _selects_into(words: list[str]) -> bool:
 def _host_reach(text: str) -> list[Statement]:
     """Files and commands of the database host that a statement touches."""
     found = [Statement(SHELL, "program", m[1].replace("''", "'"), where="server") for m in _SERVER_SHELL.finditer(text)]
-    for pattern, kind in ((_SERVER_WRITE, FILE_WRITE), (_WRITE_FUNCTIONS, FILE_WRITE), (_SERVER_READ, FILE_READ), (_READ_FUNCTIONS, FILE_READ)):
+    for pattern, kind in (
+        (_SERVER_WRITE, FILE_WRITE),
+        (_WRITE_FUNCTIONS, FILE_WRITE),
+        (_SERVER_READ, FILE_READ),
+        (_READ_FUNCTIONS, FILE_READ),
+    ):
         for match in pattern.finditer(text):
             found.append(Statement(kind, "", next(group for group in match.groups() if group), where="server"))
-    match = re.search(r"\bxp_cmdshell\s*\(?\s*N?'((?:[^']|'')*)'", text, re.I)
+    match = re.search(r"\bxp_cmdshell\s*\(?\s*N?'((?:[^']|'')*)'", text, re.IGNORECASE)
     if match:
         found.append(Statement(SHELL, "xp_cmdshell", match[1].replace("''", "'"), where="server"))
     return found
@@ -266,7 +289,7 @@ def _host_reach(text: str) -> list[Statement]:
 def _explained(text: str, words: list[str], dialect: str, short: str) -> Statement:
     """EXPLAIN runs nothing, except EXPLAIN ANALYZE of a statement that changes rows."""
     if "analyze" in words[:6] or "analyse" in words[:6]:
-        inner = re.search(r"\b(delete|update|insert|merge|truncate|with|select)\b.*", text, re.I | re.S)
+        inner = re.search(r"\b(delete|update|insert|merge|truncate|with|select)\b.*", text, re.IGNORECASE | re.DOTALL)
         if inner:
             found = _statement(inner[0], _words(inner[0]), dialect)
             return found[0].replace(text=short)
@@ -289,10 +312,10 @@ def _block(text: str, words: list[str], dialect: str, short: str) -> list[Statem
     """Procedural blocks: judged by the worst statement words inside their text."""
     body = re.sub(r"\$\w*\$", " ", text)
     found: list[Statement] = []
-    for match in re.finditer(r"\b(drop\s+\w+\s+|truncate\s+|delete\s+from\s+|update\s+\w+\s+set\b)[^;']*", body, re.I):
+    for match in re.finditer(r"\b(drop\s+\w+\s+|truncate\s+|delete\s+from\s+|update\s+\w+\s+set\b)[^;']*", body, re.IGNORECASE):
         piece = match[0]
         found += _statement(piece, _words(piece), dialect)
-    if re.search(r"\bexecute\b", body, re.I) and not found:
+    if re.search(r"\bexecute\b", body, re.IGNORECASE) and not found:
         found.append(Statement(UNKNOWN, words[0], text=short))
     return found or [Statement(WRITE, words[0], text=short)]
 
@@ -338,7 +361,7 @@ def _shaped(text: str, words: list[str], dialect: str, short: str) -> list[State
             where = node.args.get("where")
             if node.args.get("limit") is not None:
                 found.append(Statement(WRITE, verb, table, text=short))
-            elif where is None and not _joined(node, x) or (where is not None and _always(where.this, x)):
+            elif (where is None and not _joined(node, x)) or (where is not None and _always(where.this, x)):
                 found.append(Statement(DELETE_ALL, verb, table, text=short))
             else:
                 found.append(Statement(WRITE, verb, table, "one" if where is not None and _one_row(where.this, x) else "", short))

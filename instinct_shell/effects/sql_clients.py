@@ -19,12 +19,12 @@ def is_client_line(line: str, dialect: str, fresh: bool) -> bool:
         return fresh and re.match(r"\.[a-z]", head) is not None
     if dialect == "mysql":
         return head.startswith(("\\!", "\\.", "\\T", "\\P", "\\u", "\\s")) or (
-            fresh and re.match(r"(system|source|tee|pager|status|use)\b", head, re.I) is not None
+            fresh and re.match(r"(system|source|tee|pager|status|use)\b", head, re.IGNORECASE) is not None
         )
     if dialect == "tsql":
         return fresh and head.startswith(("!!", ":r", ":out", ":connect"))
     if dialect == "oracle":
-        return fresh and re.match(r"(host|!|@|start|spool)", head, re.I) is not None
+        return fresh and re.match(r"(host|!|@|start|spool)", head, re.IGNORECASE) is not None
     return False
 
 
@@ -49,7 +49,7 @@ def client_command(line: str, dialect: str) -> list[Statement]:
 
 
 def _psql(line: str) -> list[Statement]:
-    match = re.match(r"\\(!|[a-zA-Z_?]+\+?)\s*(.*)", line, re.S)
+    match = re.match(r"\\(!|[a-zA-Z_?]+\+?)\s*(.*)", line, re.DOTALL)
     if not match:
         return [Statement(UNKNOWN, line[:2])]
     name, rest = match[1].rstrip("+"), match[2].strip()
@@ -77,15 +77,15 @@ def _psql(line: str) -> list[Statement]:
 
 
 def _psql_copy(rest: str) -> list[Statement]:
-    program = re.search(r"\b(?:to|from)\s+program\s+'((?:[^']|'')*)'", rest, re.I)
+    program = re.search(r"\b(?:to|from)\s+program\s+'((?:[^']|'')*)'", rest, re.IGNORECASE)
     if program:
         return [Statement(SHELL, "\\copy", program[1].replace("''", "'"), where="client")]
-    match = re.search(r"\b(to|from)\s+('(?:[^']|'')*'|\S+)", rest, re.I)
+    match = re.search(r"\b(to|from)\s+('(?:[^']|'')*'|\S+)", rest, re.IGNORECASE)
     if not match:
         return [Statement(UNKNOWN, "\\copy")]
     name = _unquote(match[2])
     incoming = match[1].lower() == "from"
-    table = rest.split()[0] if rest else ""
+    table = rest.split(maxsplit=1)[0] if rest else ""
     found = [Statement(WRITE if incoming else READ, "\\copy", table)]
     if name.lower() not in ("stdin", "stdout", "pstdin", "pstdout"):
         found.append(Statement(FILE_READ if incoming else FILE_WRITE, "\\copy", name, where="client"))
@@ -119,7 +119,7 @@ def _sqlite(line: str) -> list[Statement]:
 
 
 def _mysql(line: str) -> list[Statement]:
-    match = re.match(r"(\\!|\\\.|\\T|\\P|\\u|\\s|\w+)\s*(.*)", line, re.S)
+    match = re.match(r"(\\!|\\\.|\\T|\\P|\\u|\\s|\w+)\s*(.*)", line, re.DOTALL)
     if not match:
         return [Statement(UNKNOWN, line[:2])]
     name, rest = match[1].lower() if match[1][0] != "\\" else match[1], match[2].strip()

@@ -18,12 +18,18 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------- redis
 
 _REDIS_READS = frozenset(
-    "get mget hget hgetall hmget hkeys hvals hlen hexists lrange llen lindex smembers sismember scard zrange zrangebyscore zscore zcard zrank keys "
-    "scan sscan hscan zscan exists type ttl pttl strlen getrange info dbsize ping echo time lastsave memory object client command cluster latency "
-    "monitor slowlog xrange xlen xread xinfo pubsub randomkey dump bitcount getbit select auth hello role subscribe psubscribe touch json.get ft.search".split()
+    "get mget hget hgetall hmget hkeys hvals hlen hexists lrange llen lindex smembers sismember scard zrange "
+    "zrangebyscore zscore zcard zrank keys "
+    "scan sscan hscan zscan exists type ttl pttl strlen getrange info dbsize ping echo time lastsave memory object "
+    "client command cluster latency "
+    "monitor slowlog xrange xlen xread xinfo pubsub randomkey dump bitcount getbit select auth hello role subscribe "
+    "psubscribe touch json.get ft.search".split()
 )
 _REDIS_WIPES = frozenset("flushall flushdb".split())
-_REDIS_ONE = frozenset("del unlink set setex setnx hset hdel lpush rpush lpop rpop sadd srem zadd zrem incr decr expire persist rename getset append getdel".split())
+_REDIS_ONE = frozenset(
+    "del unlink set setex setnx hset hdel lpush rpush lpop rpop sadd srem zadd zrem incr decr expire persist rename "
+    "getset append getdel".split()
+)
 
 
 def redis_command(call: Call, words: list[str], place: str, certainty: Certainty | None = None) -> Iterator[Effect]:
@@ -36,7 +42,9 @@ def redis_command(call: Call, words: list[str], place: str, certainty: Certainty
     if verb in _REDIS_WIPES:
         yield call.effect(EffectKind.DB_DELETE_UNSCOPED, target, certainty=certainty, **common)
     elif verb in _REDIS_READS:
-        if verb not in ("client", "cluster", "memory") or (words[1:2] and words[1].lower() in ("list", "info", "nodes", "usage", "stats", "getname", "slots", "doctor")):
+        if verb not in ("client", "cluster", "memory") or (
+            words[1:2] and words[1].lower() in ("list", "info", "nodes", "usage", "stats", "getname", "slots", "doctor")
+        ):
             yield call.effect(EffectKind.DB_READ, target, certainty=certainty, **common)
         else:
             yield call.effect(EffectKind.DB_WRITE, target, certainty=certainty, **common)
@@ -60,7 +68,14 @@ def redis(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, dump)
     if call.operands:
         if any(field.known is Known.DYNAMIC for field in call.operands[:1]):
-            yield call.effect(EffectKind.DB_WRITE, certainty=Certainty.UNKNOWN, engine="redis", statement="unknown command", dynamic="interpreter", target_env=place)
+            yield call.effect(
+                EffectKind.DB_WRITE,
+                certainty=Certainty.UNKNOWN,
+                engine="redis",
+                statement="unknown command",
+                dynamic="interpreter",
+                target_env=place,
+            )
             return
         listed = any(field.known is not Known.STATIC or field.many for field in call.operands[1:])
         for effect in redis_command(call, [shown(field) for field in call.operands], place):
@@ -75,7 +90,14 @@ def redis(call: Call, scene: Scene) -> Iterator[Effect]:
         for line in text.splitlines():
             yield from redis_command(call, line.split(), place)
     elif call.invocation.stdin.kind in ("pipe", "file", "text"):
-        yield call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.UNKNOWN, language="redis", reason="the commands come from elsewhere", source="stdin", dynamic="interpreter")
+        yield call.effect(
+            EffectKind.CODE_OPAQUE,
+            certainty=Certainty.UNKNOWN,
+            language="redis",
+            reason="the commands come from elsewhere",
+            source="stdin",
+            dynamic="interpreter",
+        )
     else:
         yield call.effect(EffectKind.DB_READ, engine="redis", target_env=place)
 
@@ -83,19 +105,35 @@ def redis(call: Call, scene: Scene) -> Iterator[Effect]:
 # ---------------------------------------------------------------- mongo
 
 _MONGO = (
-    (EffectKind.DB_DROP, re.compile(r"\.\s*(?:dropDatabase|drop|dropUser|dropAllUsers|dropRole|dropIndexes)\s*\(|dropDatabase\s*:|[\"']?\bdrop[\"']?\s*:\s*[\"']")),
-    (EffectKind.DB_DELETE_UNSCOPED, re.compile(r"\.\s*(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))|\.deleteMany\s*\(\s*\{\s*_id\s*:\s*\{\s*\$exists\s*:\s*true")),
-    (EffectKind.DB_WRITE, re.compile(
-        r"\.\s*(?:deleteMany|deleteOne|remove|updateMany|updateOne|update|replaceOne|insertOne|insertMany|insert|save|bulkWrite|findAndModify|findOneAnd\w+|"
-        r"renameCollection|createUser|createRole|createCollection|createIndex|createIndexes|dropIndex|grantRolesToUser|updateUser|changeUserPassword|shutdownServer|"
-        r"fsyncLock|setProfilingLevel|reIndex|initiate|reconfig|addShard|runCommand|adminCommand|copyTo|convertToCapped|killOp|mapReduce)\s*\(|\$out\b|\$merge\b")),
-)  # fmt: skip
-_MONGO_READ_COMMAND = re.compile(r"(?:runCommand|adminCommand)\s*\(\s*[\"'{\s]*(?:ping|serverStatus|buildInfo|listDatabases|dbStats|collStats|isMaster|hello|hostInfo|connectionStatus|getParameter|replSetGetStatus)\b")
+    (
+        EffectKind.DB_DROP,
+        re.compile(
+            r"\.\s*(?:dropDatabase|drop|dropUser|dropAllUsers|dropRole|dropIndexes)\s*\(|dropDatabase\s*:|[\"']?\bdrop[\"']?\s*:\s*[\"']"
+        ),
+    ),
+    (
+        EffectKind.DB_DELETE_UNSCOPED,
+        re.compile(
+            r"\.\s*(?:deleteMany|remove|updateMany)\s*\(\s*(?:\{\s*\}|\))|\.deleteMany\s*\(\s*\{\s*_id\s*:\s*\{\s*\$exists\s*:\s*true"
+        ),
+    ),
+    (
+        EffectKind.DB_WRITE,
+        re.compile(
+            r"\.\s*(?:deleteMany|deleteOne|remove|updateMany|updateOne|update|replaceOne|insertOne|insertMany|insert|save|bulkWrite|findAndModify|findOneAnd\w+|"
+            r"renameCollection|createUser|createRole|createCollection|createIndex|createIndexes|dropIndex|grantRolesToUser|updateUser|changeUserPassword|shutdownServer|"
+            r"fsyncLock|setProfilingLevel|reIndex|initiate|reconfig|addShard|runCommand|adminCommand|copyTo|convertToCapped|killOp|mapReduce)\s*\(|\$out\b|\$merge\b"
+        ),
+    ),
+)
+_MONGO_READ_COMMAND = re.compile(
+    r"(?:runCommand|adminCommand)\s*\(\s*[\"'{\s]*(?:ping|serverStatus|buildInfo|listDatabases|dbStats|collStats|isMaster|hello|hostInfo|connectionStatus|getParameter|replSetGetStatus)\b"
+)
 
 
 def mongo_script(call: Call, scene: Scene, text: str, server: dict[str, str]) -> Iterator[Effect]:
     """JavaScript for the mongo shell: the worst thing said about collections, and what its shell functions do here."""
-    code = re.sub(r"//[^\n\"']*(?=\n|$)|/\*.*?\*/", " ", text, flags=re.S)
+    code = re.sub(r"//[^\n\"']*(?=\n|$)|/\*.*?\*/", " ", text, flags=re.DOTALL)
     bare = re.sub(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", lambda m: m[0] if re.match(r"['\"]\$?\w+['\"]$", m[0]) else '""', code)
     common = {"engine": "mongo", "statement": " ".join(text.split())[:80], **server}
     for kind, pattern in _MONGO:
@@ -118,13 +156,18 @@ def mongo(call: Call, scene: Scene) -> Iterator[Effect]:
     server = {"database": "", "target_env": where}
     if operands and not shown(operands[0]).endswith((".js", ".mongodb", ".mjs")):
         place = spoken(operands.pop(0))
-        server = {"database": place.rsplit("/", 1)[-1].partition("?")[0] if "://" in place else place, "target_env": place if "://" in place or "$" in place else where}
+        server = {
+            "database": place.rsplit("/", 1)[-1].partition("?")[0] if "://" in place else place,
+            "target_env": place if "://" in place or "$" in place else where,
+        }
     spoke = False
     for option, field in call.values:
         if option in ("--eval", "-e"):
             spoke = True
             if field.text is None:
-                yield call.effect(EffectKind.CODE_OPAQUE, language="javascript", reason=field.reason, source="variable", dynamic="interpreter")
+                yield call.effect(
+                    EffectKind.CODE_OPAQUE, language="javascript", reason=field.reason, source="variable", dynamic="interpreter"
+                )
             else:
                 yield from mongo_script(call, scene, field.text, server)
         elif option in ("-f", "--file"):
@@ -140,7 +183,9 @@ def mongo(call: Call, scene: Scene) -> Iterator[Effect]:
     elif call.invocation.stdin.kind == "file" and call.invocation.stdin.field is not None:
         yield from _mongo_file(call, scene, call.invocation.stdin.field, server)
     elif call.invocation.stdin.kind in ("pipe", "text"):
-        yield call.effect(EffectKind.CODE_OPAQUE, language="javascript", reason="the code comes through a pipe", source="stdin", dynamic="interpreter")
+        yield call.effect(
+            EffectKind.CODE_OPAQUE, language="javascript", reason="the code comes through a pipe", source="stdin", dynamic="interpreter"
+        )
     else:
         yield call.effect(EffectKind.DB_READ, engine="mongo", **server)
 
@@ -158,25 +203,64 @@ def _mongo_file(call: Call, scene: Scene, field: Field, server: dict[str, str]) 
 
 def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
     """etcdctl, consul kv, zkCli, influx, nats, kafka-topics: a verb and a key."""
-    words = split(call.argv, "--endpoints --user --cacert --cert --key --bootstrap-server --zookeeper --topic --config -t --token --host -o --org -b --bucket --start --stop -s --server -p --predicate")
+    words = split(
+        call.argv,
+        "--endpoints --user --cacert --cert --key --bootstrap-server --zookeeper --topic --config -t --token --host -o "
+        "--org -b --bucket --start --stop -s --server -p --predicate",
+    )
     texts = [word.text or "" for word in words.words]
     joined = " ".join(texts)
-    common = {"engine": call.name, "statement": joined[:80], "target_env": spoken(words.value("--endpoints", "--host", "--bootstrap-server", "-s", "--server"))}
+    common = {
+        "engine": call.name,
+        "statement": joined[:80],
+        "target_env": spoken(words.value("--endpoints", "--host", "--bootstrap-server", "-s", "--server")),
+    }
     key = words.words[1] if len(words.words) > 1 else words.value("--topic", "-b", "--bucket")
-    wide = words.has("--prefix", "--from-key", "-recurse", "--recursive", "--delete", "--delete-offsets") or any(t in ("bucket", "stream", "deleteall", "rmr") for t in texts)
+    wide = words.has("--prefix", "--from-key", "-recurse", "--recursive", "--delete", "--delete-offsets") or any(
+        t in ("bucket", "stream", "deleteall", "rmr") for t in texts
+    )
     if any(text in ("del", "delete", "rm", "rmr", "deleteall", "purge", "remove") for text in texts) or words.has("--delete"):
         yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), rows="" if wide else "one", **common)
-    elif any(text in ("put", "set", "create", "publish", "pub", "write", "update", "restore", "defrag", "compact", "alarm", "member", "user", "role") for text in texts) or words.has("--create", "--alter"):
+    elif any(
+        text
+        in ("put", "set", "create", "publish", "pub", "write", "update", "restore", "defrag", "compact", "alarm", "member", "user", "role")
+        for text in texts
+    ) or words.has("--create", "--alter"):
         yield call.effect(EffectKind.DB_WRITE, thing(key), **common)
     elif texts:
         yield call.effect(EffectKind.DB_READ, thing(key), **common)
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("redis-cli", "valkey-cli", "keydb-cli", "dragonfly-cli"), "-h -p -s -a -u -n -r -i -d --user --pass --eval --rdb --functions-rdb --pattern --cert --key --cacert -X --cluster",
-            style="stop nohelp", describe=redis, summary="redis shell"),
-    Program(("mongosh", "mongo", "mongocli-shell"), "--eval -e -f --file --host --port --uri -u --username -p --password --authenticationDatabase --tls --apiVersion", describe=mongo,
-            summary="MongoDB shell"),
-    Program(("etcdctl", "zkCli.sh", "zkcli", "influx", "nats", "kafka-topics", "kafka-topics.sh", "kafkactl", "kcat", "rabbitmqadmin", "rabbitmqctl"), style="raw", describe=key_value,
-            summary="key-value stores and queues"),
-)  # fmt: skip
+    Program(
+        ("redis-cli", "valkey-cli", "keydb-cli", "dragonfly-cli"),
+        "-h -p -s -a -u -n -r -i -d --user --pass --eval --rdb --functions-rdb --pattern --cert --key --cacert -X --cluster",
+        style="stop nohelp",
+        describe=redis,
+        summary="redis shell",
+    ),
+    Program(
+        ("mongosh", "mongo", "mongocli-shell"),
+        "--eval -e -f --file --host --port --uri -u --username -p --password --authenticationDatabase --tls --apiVersion",
+        describe=mongo,
+        summary="MongoDB shell",
+    ),
+    Program(
+        (
+            "etcdctl",
+            "zkCli.sh",
+            "zkcli",
+            "influx",
+            "nats",
+            "kafka-topics",
+            "kafka-topics.sh",
+            "kafkactl",
+            "kcat",
+            "rabbitmqadmin",
+            "rabbitmqctl",
+        ),
+        style="raw",
+        describe=key_value,
+        summary="key-value stores and queues",
+    ),
+)

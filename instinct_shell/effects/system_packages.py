@@ -29,14 +29,37 @@ class Manager(Value):
 
 
 MANAGERS: dict[str, Manager] = {
-    "apt": Manager("install reinstall build-dep satisfy", "remove purge autoremove autopurge", "upgrade full-upgrade dist-upgrade", "edit-sources", "colon", "-t --target-release -o --option -c --config-file -a"),
-    "dnf": Manager("install reinstall localinstall groupinstall downgrade swap builddep", "remove erase autoremove groupremove", "upgrade update distro-sync system-upgrade", "config-manager copr", "plain", "-c --config --repo --enablerepo --disablerepo --releasever --setopt -x --exclude", "--assumeno --downloadonly"),
+    "apt": Manager(
+        "install reinstall build-dep satisfy",
+        "remove purge autoremove autopurge",
+        "upgrade full-upgrade dist-upgrade",
+        "edit-sources",
+        "colon",
+        "-t --target-release -o --option -c --config-file -a",
+    ),
+    "dnf": Manager(
+        "install reinstall localinstall groupinstall downgrade swap builddep",
+        "remove erase autoremove groupremove",
+        "upgrade update distro-sync system-upgrade",
+        "config-manager copr",
+        "plain",
+        "-c --config --repo --enablerepo --disablerepo --releasever --setopt -x --exclude",
+        "--assumeno --downloadonly",
+    ),
     "zypper": Manager("install in patch", "remove rm", "update up dist-upgrade dup", "addrepo ar", "plain", "-r --repo", "-D --dry-run"),
     "apk": Manager("add", "del", "upgrade fix", "", "colon", "-X --repository -p --root -t --virtual", "-s --simulate"),
-    "pacman": Manager("-S -U --sync --upgrade", "-R --remove", "", "", "plain", "-r --root -b --dbpath --config --cachedir --ignore", "-p --print"),
-    "dpkg": Manager("-i --install --unpack", "-r -P --remove --purge", "", "", "plain", "-D --debug --root", "--dry-run --no-act --simulate"),
-    "rpm": Manager("-i -U -F --install --upgrade --freshen --reinstall", "-e --erase", "", "--import", "plain", "--root --prefix --dbpath", "--test"),
-    "brew": Manager("install reinstall bundle", "uninstall remove rm autoremove", "upgrade", "tap", "at", "--cask= --appdir --cc", "-n --dry-run"),
+    "pacman": Manager(
+        "-S -U --sync --upgrade", "-R --remove", "", "", "plain", "-r --root -b --dbpath --config --cachedir --ignore", "-p --print"
+    ),
+    "dpkg": Manager(
+        "-i --install --unpack", "-r -P --remove --purge", "", "", "plain", "-D --debug --root", "--dry-run --no-act --simulate"
+    ),
+    "rpm": Manager(
+        "-i -U -F --install --upgrade --freshen --reinstall", "-e --erase", "", "--import", "plain", "--root --prefix --dbpath", "--test"
+    ),
+    "brew": Manager(
+        "install reinstall bundle", "uninstall remove rm autoremove", "upgrade", "tap", "at", "--cask= --appdir --cc", "-n --dry-run"
+    ),
     "snap": Manager("install", "remove", "refresh revert", "", "plain", "--channel --revision", ""),
     "flatpak": Manager("install", "uninstall remove", "update", "remote-add", "plain", "--from --arch --installation", ""),
     "port": Manager("install", "uninstall", "upgrade selfupdate", "", "plain", "", "-y"),
@@ -53,11 +76,24 @@ MANAGERS: dict[str, Manager] = {
     "mise": Manager("install use i u", "uninstall prune", "upgrade", "", "at", "", "-n --dry-run"),
     "sdk": Manager("install", "uninstall", "upgrade", "", "plain", "", ""),
     "krew": Manager("install", "uninstall", "upgrade", "index", "plain", "", ""),
-}  # fmt: skip
+}
 ALIASES = {
-    "apt-get": "apt", "aptitude": "apt", "nala": "apt", "yum": "dnf", "microdnf": "dnf", "tdnf": "dnf", "yay": "pacman", "paru": "pacman", "pamac": "pacman", "trizen": "pacman",
-    "xbps-install": "emerge", "pkg_add": "pkg", "rtx": "mise", "nvm": "sdk", "gdebi": "dpkg",
-}  # fmt: skip
+    "apt-get": "apt",
+    "aptitude": "apt",
+    "nala": "apt",
+    "yum": "dnf",
+    "microdnf": "dnf",
+    "tdnf": "dnf",
+    "yay": "pacman",
+    "paru": "pacman",
+    "pamac": "pacman",
+    "trizen": "pacman",
+    "xbps-install": "emerge",
+    "pkg_add": "pkg",
+    "rtx": "mise",
+    "nvm": "sdk",
+    "gdebi": "dpkg",
+}
 
 
 def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -86,9 +122,24 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
         fields = words.words if by_flag else words.words[1:]
         yield from install(call, scene, call.name, fields, style=manager.style, **place)
         if not fields:
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(""), manager=call.name, source="manifest", action="upgrade" if name == "pacman" else "", **place)
+            yield call.effect(
+                EffectKind.PACKAGE_INSTALL,
+                thing(""),
+                manager=call.name,
+                source="manifest",
+                action="upgrade" if name == "pacman" else "",
+                **place,
+            )
     elif verb and verb in manager.indexes.split() and words.verb(1) not in ("list", "ls", "info", ""):
-        yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.words[-1]), manager=call.name, name=shown(words.words[-1]), source="url", index=shown(words.words[-1]), **place)
+        yield call.effect(
+            EffectKind.PACKAGE_INSTALL,
+            thing(words.words[-1]),
+            manager=call.name,
+            name=shown(words.words[-1]),
+            source="url",
+            index=shown(words.words[-1]),
+            **place,
+        )
     elif verb == "update" and name in ("apt", "brew", "zypper", "apk", "pkg"):
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, f"{call.name} index"), method="GET")
     elif verb in ("clean", "autoclean", "cleanup"):
@@ -102,7 +153,9 @@ def repository(call: Call, scene: Scene) -> Iterator[Effect]:
         if not words.has("--recv-keys"):
             return
     last = words.words[-1] if words.words else None
-    yield call.effect(EffectKind.PACKAGE_INSTALL, thing(last), manager="apt", name=shown(last), source="url", index=shown(last), **{"global": "1"})
+    yield call.effect(
+        EffectKind.PACKAGE_INSTALL, thing(last), manager="apt", name=shown(last), source="url", index=shown(last), **{"global": "1"}
+    )
 
 
 def nix(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -127,10 +180,36 @@ def nix(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program((*(name for name in MANAGERS if name != "xbps"), *(name for name in ALIASES if name != "nvm")), style="raw", describe=system_manager, summary="packages of the machine"),
+    Program(
+        (*(name for name in MANAGERS if name != "xbps"), *(name for name in ALIASES if name != "nvm")),
+        style="raw",
+        describe=system_manager,
+        summary="packages of the machine",
+    ),
     Program(("add-apt-repository", "apt-add-repository", "apt-key"), style="raw", describe=repository, summary="adds a source of packages"),
     Program(("nix", "nix-shell"), style="raw", describe=nix, summary="nix packages and shells"),
     Program(("nix-collect-garbage", "nix-store"), "-d --delete-older-than", style="raw", summary="the nix store"),
-    Program(("apt-cache", "apt-file", "dpkg-query", "apt-mark", "apt-config", "repoquery", "rpmquery", "pkginfo", "equery", "dpkg-deb", "debsums", "checkinstall", "apt-listchanges",
-             "needrestart", "dpkg-architecture", "dpkg-parsechangelog", "lsb_release"), style="raw", summary="looks at packages"),
-)  # fmt: skip
+    Program(
+        (
+            "apt-cache",
+            "apt-file",
+            "dpkg-query",
+            "apt-mark",
+            "apt-config",
+            "repoquery",
+            "rpmquery",
+            "pkginfo",
+            "equery",
+            "dpkg-deb",
+            "debsums",
+            "checkinstall",
+            "apt-listchanges",
+            "needrestart",
+            "dpkg-architecture",
+            "dpkg-parsechangelog",
+            "lsb_release",
+        ),
+        style="raw",
+        summary="looks at packages",
+    ),
+)

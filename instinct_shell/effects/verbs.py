@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .call import Call, Scene
 
+
 class Split(Value):
     """words: operands in order (verbs first). flags: options without a value. values: (option, its argument). rest: what stood after `--`."""
 
@@ -144,7 +145,8 @@ def spoken(field: Field | None) -> str:
 
 
 _ENVIRONMENT = (
-    "DATABASE_URL RAILS_ENV RACK_ENV NODE_ENV APP_ENV DJANGO_SETTINGS_MODULE MIX_ENV FLASK_ENV ENV ENVIRONMENT DB_HOST DATABASE_HOST PGHOST "
+    "DATABASE_URL RAILS_ENV RACK_ENV NODE_ENV APP_ENV DJANGO_SETTINGS_MODULE MIX_ENV FLASK_ENV ENV ENVIRONMENT "
+    "DB_HOST DATABASE_HOST PGHOST "
     "PGDATABASE SQLALCHEMY_DATABASE_URI MONGODB_URI DB_URL SPRING_PROFILES_ACTIVE ASPNETCORE_ENVIRONMENT STAGE"
 ).split()
 

@@ -40,7 +40,9 @@ def effects_of_intent(intent: Intent, home: str = "") -> tuple[Effect, ...]:
         return (_charge(intent, span, program),)
     if intent.type is IntentType.TOOL_CALL:
         target = Target(TargetKind.NAME, intent.target)
-        found = Effect(EffectKind.UNKNOWN, target, Certainty.UNKNOWN, span, program, (("reason", "a tool of another program"), ("tool", intent.target)))
+        found = Effect(
+            EffectKind.UNKNOWN, target, Certainty.UNKNOWN, span, program, (("reason", "a tool of another program"), ("tool", intent.target))
+        )
         return (found, _charge(intent, span, program)) if intent.meta("estimatedCost") is not None else (found,)
     return ()
 
@@ -48,8 +50,7 @@ def effects_of_intent(intent: Intent, home: str = "") -> tuple[Effect, ...]:
 def _path(text: str, cwd: str, home: str) -> Target:
     if home and (text == "~" or text.startswith("~/")):
         text = home + text[1:]
-    if text.startswith("file://"):
-        text = text[7:]
+    text = text.removeprefix("file://")
     return Target(TargetKind.PATH, fold(posixpath.join(cwd, text)))
 
 
