@@ -48,9 +48,9 @@ class Actions:
         """Evaluates tokens."""
         raise NotImplementedError
 
-    def add(self, kind: EffectKind, target: Target | None = None, **attributes: str) -> None:
+    def add(self, kind: EffectKind, target: Target | None = None, extra: dict[str, str] | None = None, /, **attributes: str) -> None:
         """An effect of the program."""
-        self.effects.append(self.call.effect(kind, target, **attributes))
+        self.effects.append(self.call.effect(kind, target, {**attributes, **(extra or {})}))
 
     # ------------------------------------------------------------ names
 
@@ -703,7 +703,7 @@ class Actions:
         name_of = pairs.get("PeerAddr") or pairs.get("PeerHost") or next((t for t in texts if not (t.text or "").isdigit()), literal(""))
         text = host_of(name_of.text or name_of.prefix)
         self.connected = text or "socket"
-        self.add(EffectKind.NET_CONNECT, Target(TargetKind.HOST, text), via=name, **address_attributes(text))
+        self.add(EffectKind.NET_CONNECT, Target(TargetKind.HOST, text), address_attributes(text), via=name)
         if self.spawned_shell:
             self.reverse_shell()
         return Thing("socket")

@@ -50,10 +50,10 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
             yield call.effect(
                 kind,
                 Target(TargetKind.OBJECT, statement.object),
+                server.attributes(),
                 statement=statement.text,
                 object=statement.object,
                 rows=statement.rows,
-                **server.attributes(),
             )
         elif statement.kind == sql.SHELL:
             if statement.where == "server" and server.host and not is_local(server.host):
@@ -70,7 +70,7 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
             server = Server(server.engine, statement.object, server.place, server.host)
         elif statement.kind == sql.UNKNOWN:
             yield call.effect(
-                EffectKind.DB_WRITE, certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1", **server.attributes()
+                EffectKind.DB_WRITE, None, server.attributes(), certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1"
             )
 
 
@@ -102,12 +102,13 @@ def text_word(call: Call, scene: Scene, field: Field, server: Server, dialect: s
 def _opaque(call: Call, server: Server, reason: str, source: str = "variable") -> Effect:
     return call.effect(
         EffectKind.CODE_OPAQUE,
+        None,
+        server.attributes(),
         certainty=Certainty.UNKNOWN,
         language="sql",
         reason=reason,
         source=source,
         dynamic="interpreter",
-        **server.attributes(),
     )
 
 
@@ -127,21 +128,21 @@ def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterat
         names = {scene.invocations[i].words[0].text for i in stdin.producers if i < len(scene.invocations) and scene.invocations[i].words}
         files = [e for i in stdin.producers for e in scene.effects_of.get(i, ()) if e.kind is EffectKind.FILE_READ]
         if names & {"pg_dump", "pg_dumpall", "mysqldump", "mariadb-dump", "pg_restore"}:
-            yield call.effect(EffectKind.DB_WRITE, statement="restores a dump", **server.attributes())
+            yield call.effect(EffectKind.DB_WRITE, None, server.attributes(), statement="restores a dump")
         elif names == {"cat"} and files:
             for effect in files:
                 yield call.effect(
                     EffectKind.CODE_SCRIPT,
                     effect.target,
+                    server.attributes(),
                     certainty=effect.certainty,
                     language="sql",
                     dialect=dialect,
-                    **server.attributes(),
                 )
         else:
             yield _opaque(call, server, "the SQL comes through a pipe", flow.source_of(stdin.producers, scene))
     else:
-        yield call.effect(EffectKind.DB_READ, **server.attributes())
+        yield call.effect(EffectKind.DB_READ, None, server.attributes())
 
 
 # ---------------------------------------------------------------- the shells

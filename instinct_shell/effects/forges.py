@@ -165,7 +165,7 @@ def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
     elif set(texts[:2]) & {"run", "predict", "train", "jobs"}:
         from .spend import repetition
 
-        yield call.effect(EffectKind.API_CALL, thing(line), provider=call.name, unknown="1", **repetition(call, scene))
+        yield call.effect(EffectKind.API_CALL, thing(line), repetition(call, scene), provider=call.name, unknown="1")
 
 
 def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -197,7 +197,7 @@ def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     from .spend import repetition
 
-    yield call.effect(EffectKind.API_CALL, Target(TargetKind.NAME, call.name), provider=call.name, unknown="1", **repetition(call, scene))
+    yield call.effect(EffectKind.API_CALL, Target(TargetKind.NAME, call.name), repetition(call, scene), provider=call.name, unknown="1")
 
 
 PROGRAMS: tuple[Program, ...] = (

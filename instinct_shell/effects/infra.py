@@ -85,7 +85,7 @@ def dry_run(words: Split) -> bool:
 def infra(call: Call, kind: EffectKind, tool: str, verb: str, resource: Field | str | None = None, **attributes: str) -> Effect:
     """An infra.* effect."""
     named = shown(resource) if isinstance(resource, Field) else resource or ""
-    return call.effect(kind, thing(resource), tool=tool, verb=verb, resource=named[:120], **attributes)
+    return call.effect(kind, thing(resource), attributes, tool=tool, verb=verb, resource=named[:120])
 
 
 def file_words(words: Split, *options: str) -> Iterator[Field]:

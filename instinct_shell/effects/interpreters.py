@@ -14,7 +14,7 @@ from .followed import followed
 from .orms import apply_tool
 from .other_code import code_word, read_code
 from .roles import file_effects, weakest
-from .verbs import environment_text, shown, thing
+from .verbs import environment_text, head_of, shown, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def python(call: Call, scene: Scene) -> Iterator[Effect]:
     words = call.argv
     at = 0
     while at < len(words):
-        text = words[at].text if words[at].text is not None else words[at].prefix
+        text = head_of(words[at])
         if not text.startswith("-") or text == "-":
             break
         at += 1
@@ -215,7 +215,7 @@ def node(call: Call, scene: Scene) -> Iterator[Effect]:
     """node, ts-node, tsx ...: [-e CODE | -p CODE | FILE] [arguments]."""
     words, at = call.argv, 0
     while at < len(words):
-        text = words[at].text if words[at].text is not None else words[at].prefix
+        text = head_of(words[at])
         if not text.startswith("-") or text == "-":
             break
         at += 1
@@ -307,7 +307,7 @@ def cluster_language(call: Call, scene: Scene) -> Iterator[Effect]:
     words, at = call.argv, 0
     cwd: Field | None = None
     while at < len(words):
-        text = words[at].text if words[at].text is not None else words[at].prefix
+        text = head_of(words[at])
         if not text.startswith("-") or text in ("-", "--"):
             at += text == "--"
             break
@@ -371,7 +371,7 @@ def php(call: Call, scene: Scene) -> Iterator[Effect]:
     """php [-r CODE | -f FILE | FILE]; artisan and bin/console are scripts with database verbs."""
     words, at = call.argv, 0
     while at < len(words):
-        text = words[at].text if words[at].text is not None else words[at].prefix
+        text = head_of(words[at])
         if not text.startswith("-") or text in ("-", "--"):
             break
         at += 1
@@ -422,7 +422,7 @@ def lua(call: Call, scene: Scene) -> Iterator[Effect]:
     """lua [-e CODE] [-l MODULE] [FILE]."""
     words, at, spoke = call.argv, 0, False
     while at < len(words):
-        text = words[at].text if words[at].text is not None else words[at].prefix
+        text = head_of(words[at])
         if not text.startswith("-") or text in ("-", "--"):
             break
         at += 1

@@ -114,7 +114,7 @@ def openssl(call: Call, scene: Scene) -> Iterator[Effect]:
         host = host_of(shown(where))
         sends = call.invocation.stdin.kind in ("pipe", "text", "file") and not _says_quit(call, scene)
         kind = EffectKind.NET_UPLOAD if sends else EffectKind.NET_CONNECT
-        yield call.effect(kind, Target(TargetKind.HOST, host), via="openssl", upload="stdin" if sends else "", **address_attributes(host))
+        yield call.effect(kind, Target(TargetKind.HOST, host), address_attributes(host), via="openssl", upload="stdin" if sends else "")
     elif verb == "s_server":
         yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=shown(words.value("-accept", "-port")) or "4433")
 

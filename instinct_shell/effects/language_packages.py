@@ -34,9 +34,9 @@ def cargo(call: Call, scene: Scene) -> Iterator[Effect]:
     git = words.value("--git")
     if verb == "install":
         if words.value("--path") is not None:
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.value("--path")), manager="cargo", name=".", source="path", **GLOBAL)
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.value("--path")), GLOBAL, manager="cargo", name=".", source="path")
         elif git is not None:
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(git), manager="cargo", name=shown(git), source="git", **GLOBAL)
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(git), GLOBAL, manager="cargo", name=shown(git), source="git")
         else:
             yield from install(call, scene, "cargo", words.words[1:], index=index, **GLOBAL)
     elif verb == "add":
@@ -80,7 +80,7 @@ def go(call: Call, scene: Scene) -> Iterator[Effect]:
         place = GLOBAL if verb == "install" else {}
         for word in names:
             name, _, version = shown(word).partition("@")
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(name), manager="go", name=name, version=version, source="registry", **place)
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(name), place, manager="go", name=name, version=version, source="registry")
         if verb == "get":
             yield from manager_file(call, scene, "go.mod", "go")
             yield from manager_file(call, scene, "go.sum", "go")
@@ -137,9 +137,7 @@ def ruby_packages(call: Call, scene: Scene) -> Iterator[Effect]:
                 else publish(call, "gem", words.verb(1), verb=verb)
             )
         elif verb in ("uninstall", "cleanup"):
-            yield call.effect(
-                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="gem", name=words.verb(1), action="remove", **GLOBAL
-            )
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), GLOBAL, manager="gem", name=words.verb(1), action="remove")
         elif verb == "exec" and len(words.words) > 1:
             yield from install(call, scene, "gem", words.words[1:2], style="plain", run="1")
         return

@@ -15,7 +15,7 @@ from . import spend
 from .call import Call, Program, Scene
 from .hosts import address_attributes, host_of, url_target
 from .roles import file_effects, path_effects
-from .verbs import shown
+from .verbs import head_of, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,14 +77,14 @@ class Request:
         repeated = "1" if many else ""
         if method == "DELETE" or self._destroys(target.text, method, body):
             tool = "graphql" if method != "DELETE" and _DESTROYS.search(body) else "http"
-            yield call.effect(EffectKind.INFRA_DESTROY, target, tool=tool, verb=method, many=repeated, **address)
+            yield call.effect(EffectKind.INFRA_DESTROY, target, address, tool=tool, verb=method, many=repeated)
             return
         leaves = "file" in self.sends or "stdin" in self.sends if self.in_query else bool(self.sends) and method not in ("GET", "HEAD")
         if leaves:
             how = next((kind for kind in ("file", "stdin", "text") if kind in self.sends), "text")
-            yield call.effect(EffectKind.NET_UPLOAD, target, method=method, upload=how, many=repeated, **address)
+            yield call.effect(EffectKind.NET_UPLOAD, target, address, method=method, upload=how, many=repeated)
         else:
-            yield call.effect(EffectKind.NET_CONNECT, target, method=method, many=repeated, **address)
+            yield call.effect(EffectKind.NET_CONNECT, target, address, method=method, many=repeated)
         yield from spend.request_effects(call, scene, target.text, method, body, dynamic=self.dynamic, many=many)
 
     def _destroys(self, url: str, method: str, body: str) -> bool:
@@ -166,7 +166,7 @@ def curl(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def _curl_option(option: str, field: Field, request: Request, call: Call, scene: Scene) -> Iterator[Effect]:
     if option in ("-d", "--data", "--data-ascii", "--data-binary", "--json", "--expand-data"):
-        head = field.text if field.text is not None else field.prefix
+        head = head_of(field)
         if head.startswith("@"):
             yield from request.file(call, scene, _tail(field, 1))
         else:
@@ -175,14 +175,14 @@ def _curl_option(option: str, field: Field, request: Request, call: Call, scene:
         if option != "--url-query":
             request.text(field)
     elif option == "--data-urlencode":
-        head = field.text if field.text is not None else field.prefix
+        head = head_of(field)
         name, at, _ = head.partition("@")
         if at and "=" not in name:
             yield from request.file(call, scene, _tail(field, len(name) + 1))
         else:
             request.text(field)
     elif option in ("-F", "--form"):
-        head = field.text if field.text is not None else field.prefix
+        head = head_of(field)
         match = re.match(r"[^=]*=[@<]", head)
         if match:
             rest = _tail(field, len(match[0]))
@@ -349,7 +349,7 @@ def httpie(call: Call, scene: Scene) -> Iterator[Effect]:
         request.method = words.pop(0).text or ""
     request.urls = words[:1]
     for field in words[1:]:
-        head = field.text if field.text is not None else field.prefix
+        head = head_of(field)
         match = re.match(r"[^=:@]*(:=@|=@|@|:=|==|=|:)", head)
         if match is None:
             continue
@@ -389,7 +389,7 @@ def downloader(call: Call, scene: Scene) -> Iterator[Effect]:
         elif option in ("-i", "--input-file", "-a", "--batch-file", "--cookies", "--load-cookies"):
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     for url in call.operands:
-        yield call.effect(EffectKind.NET_CONNECT, url_target(url), method="GET", **address_attributes(host_of(shown(url))))
+        yield call.effect(EffectKind.NET_CONNECT, url_target(url), address_attributes(host_of(shown(url))), method="GET")
         name = output if output is not None else remote_name(url)
         yield from path_effects(call, EffectKind.FILE_WRITE, _joined(folder, name), call.invocation.cwd, scene)
 

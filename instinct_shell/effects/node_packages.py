@@ -70,7 +70,7 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from manager_file(call, scene, "package.json", name, cwd)
         elif words.has("-g", "--global"):
             yield call.effect(
-                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager=name, name=words.verb(1), action="remove", **{"global": "1"}
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), {"global": "1"}, manager=name, name=words.verb(1), action="remove"
             )
     elif verb in _RUN or verb in _LIFECYCLE:
         entry = words.verb(1) if verb in _RUN else {"t": "test", "tst": "test"}.get(verb, verb)
@@ -145,7 +145,7 @@ def _other(call: Call, scene: Scene, name: str, verb: str, words: Split, cwd: Fi
         yield from manager_file(call, scene, _LOCKFILES[name], name, cwd)
     elif verb in ("shrinkwrap", "rebuild", "link", "ln"):
         if verb in ("link", "ln") and len(words.words) < 2:
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing("."), manager=name, name=".", source="path", **{"global": "1"})
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing("."), {"global": "1"}, manager=name, name=".", source="path")
         elif verb == "shrinkwrap":
             yield from manager_file(call, scene, "npm-shrinkwrap.json", name, cwd)
     elif (verb in ("config", "c") and words.verb(1) in ("set", "delete", "edit", "fix")) or verb == "set":

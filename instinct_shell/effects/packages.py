@@ -70,13 +70,13 @@ def install(
             yield call.effect(
                 EffectKind.PACKAGE_INSTALL,
                 thing(field),
+                attributes,
                 certainty=Certainty.UNKNOWN,
                 manager=manager,
                 name=field.prefix,
                 source="registry",
                 index=index,
                 dynamic="command",
-                **attributes,
             )
             continue
         for value in field.values:
@@ -108,18 +108,18 @@ def install(
             yield call.effect(
                 EffectKind.PACKAGE_INSTALL,
                 thing(name),
+                attributes,
                 manager=manager,
                 name=name,
                 version=version,
                 source=source,
                 index=index,
-                **attributes,
             )
 
 
 def everything(call: Call, manager: str, source: str, index: str = "", **attributes: str) -> Effect:
     """package.install of all that a manifest or lockfile names."""
-    return call.effect(EffectKind.PACKAGE_INSTALL, thing(""), manager=manager, name="", source=source, index=index, **attributes)
+    return call.effect(EffectKind.PACKAGE_INSTALL, thing(""), attributes, manager=manager, name="", source=source, index=index)
 
 
 def manager_file(call: Call, scene: Scene, name: str, manager: str, cwd: Field | None = None) -> Iterator[Effect]:
@@ -132,7 +132,7 @@ def manager_file(call: Call, scene: Scene, name: str, manager: str, cwd: Field |
 def publish(call: Call, manager: str, what: Field | str | None = None, **attributes: str) -> Effect:
     """package.publish: cannot be taken back."""
     return call.effect(
-        EffectKind.PACKAGE_PUBLISH, thing(what), tool=manager, name=shown(what) if isinstance(what, Field) else what or "", **attributes
+        EffectKind.PACKAGE_PUBLISH, thing(what), attributes, tool=manager, name=shown(what) if isinstance(what, Field) else what or ""
     )
 
 

@@ -71,9 +71,11 @@ class Outside:
         self.connected = ""
         self.duplicated = False
 
-    def add(self, kind: EffectKind, target: Target | None = None, **attributes: str) -> None:
+    def add(self, kind: EffectKind, target: Target | None = None, extra: dict[str, str] | None = None, /, **attributes: str) -> None:
         """An effect with the certainty of this place in the code."""
-        self.effects.append(self.call.effect(kind, target, certainty=weakest(self.call.certainty, self.sure), **attributes))
+        self.effects.append(
+            self.call.effect(kind, target, {**attributes, **(extra or {})}, certainty=weakest(self.call.certainty, self.sure))
+        )
 
     # provided by the subclasses
     def touch(self, kind: EffectKind, value: object, **attributes: str) -> None: ...
@@ -368,8 +370,8 @@ class Outside:
         self.add(
             EffectKind.NET_CONNECT,
             Target(TargetKind.HOST, text, "" if field.text is not None else field.reason or "dynamic word"),
+            address_attributes(text),
             via=via,
-            **address_attributes(text),
         )
         if self.duplicated:
             self.reverse_shell()
@@ -430,7 +432,7 @@ class Outside:
         for text in texts:
             self.effects.extend(statement_effects(call, self.scene, text, server, dialect))
         if not texts:
-            self.add(EffectKind.DB_WRITE, dynamic="interpreter", unknown="1", **server.attributes())
+            self.add(EffectKind.DB_WRITE, None, server.attributes(), dynamic="interpreter", unknown="1")
 
     def do_mongo(self, name: str, args: Args, named: Named) -> object:
         return Thing("mongo", field_of(args[0]).text if args else "")
@@ -446,9 +448,9 @@ class Outside:
             self.add(
                 EffectKind.API_CALL,
                 Target(TargetKind.NAME, name),
+                repetition(self.call, self.scene),
                 provider=name.split(".", maxsplit=1)[0],
                 unknown="1",
-                **repetition(self.call, self.scene),
             )
         return Thing("paid", name.split(".", maxsplit=1)[0])
 
@@ -687,13 +689,13 @@ class Outside:
         common = {"engine": "mongo", "statement": name, "target_env": str(base.detail or "")[:80]}
         empty = not args or (isinstance(args[0], Table) and not args[0].pairs)
         if name in _MONGO_WIPES:
-            self.add(EffectKind.DB_DROP, Target(TargetKind.OBJECT, field_of(args[0]).text or "" if args else ""), **common)
+            self.add(EffectKind.DB_DROP, Target(TargetKind.OBJECT, field_of(args[0]).text or "" if args else ""), common)
         elif name in ("delete_many", "update_many", "remove") and empty:
-            self.add(EffectKind.DB_DELETE_UNSCOPED, **common)
+            self.add(EffectKind.DB_DELETE_UNSCOPED, None, common)
         elif name.startswith(("delete", "update", "insert", "replace", "bulk", "rename", "create", "find_one_and")):
-            self.add(EffectKind.DB_WRITE, rows="one" if name.endswith("_one") else "", **common)
+            self.add(EffectKind.DB_WRITE, None, common, rows="one" if name.endswith("_one") else "")
         elif name in ("find", "find_one", "count_documents", "aggregate", "distinct", "list_database_names"):
-            self.add(EffectKind.DB_READ, **common)
+            self.add(EffectKind.DB_READ, None, common)
         return base
 
     def on_redis(self, base: Thing, name: str, args: Args, named: Named) -> object:
@@ -725,9 +727,9 @@ class Outside:
             self.add(
                 EffectKind.API_CALL,
                 Target(TargetKind.NAME, str(base.detail)),
+                repetition(self.call, self.scene),
                 provider=str(base.detail),
                 unknown="1",
-                **repetition(self.call, self.scene),
             )
         return base
 

@@ -50,7 +50,7 @@ def pip_words(call: Call, scene: Scene, words: Split, manager: str) -> Iterator[
     elif verb == "uninstall":
         if words.has("--break-system-packages"):
             yield call.effect(
-                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), manager="pip", name=words.verb(1), action="remove", **{"global": "1"}
+                EffectKind.PACKAGE_INSTALL, thing(words.verb(1)), {"global": "1"}, manager="pip", name=words.verb(1), action="remove"
             )
     elif verb == "config" and words.verb(1) in ("set", "edit", "unset"):
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{scene.home}/.config/pip/pip.conf"))

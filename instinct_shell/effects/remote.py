@@ -73,11 +73,11 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
     stdin = call.invocation.stdin
     attributes = address_attributes(host)
     if not words and call.has("-N", "-f") and call.has("-N"):
-        yield call.effect(EffectKind.NET_CONNECT, where, via="ssh", **attributes)
+        yield call.effect(EffectKind.NET_CONNECT, where, attributes, via="ssh")
         return
     command = " ".join(shown(word) for word in words)
     upload = "stdin" if stdin.kind in ("pipe", "file") else ""
-    yield call.effect(EffectKind.NET_REMOTE_EXEC, where, via="ssh", command=command[:80], upload=upload, **attributes)
+    yield call.effect(EffectKind.NET_REMOTE_EXEC, where, attributes, via="ssh", command=command[:80], upload=upload)
     if words:
         text = joined(words)
         if text is not None:
@@ -135,14 +135,14 @@ def transfer(call: Call, scene: Scene, sources: tuple[Field, ...], destination: 
     for source in sources:
         origin = remote_place(source)
         if origin is not None:
-            yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, origin[0]), via=call.name, **address_attributes(origin[0]))
+            yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, origin[0]), address_attributes(origin[0]), via=call.name)
         else:
             recursive = "1" if call.has("-r", "-a", "--archive", "--recursive", "-R") else ""
             yield from file_effects(call, scene, EffectKind.FILE_READ, source, source_of_copy="1", recursive=recursive)
     if place is not None:
         host, path = place
         yield call.effect(
-            EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host), upload="file", via=call.name, to=path, **address_attributes(host)
+            EffectKind.NET_UPLOAD, Target(TargetKind.HOST, host), address_attributes(host), upload="file", via=call.name, to=path
         )
         if is_local(host):
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(path or "."))
@@ -167,7 +167,7 @@ def sftp(call: Call, scene: Scene) -> Iterator[Effect]:
     if not call.operands:
         return
     host = host_target(call.operands[0])
-    yield call.effect(EffectKind.NET_CONNECT, host, via=call.name, **address_attributes(host.text))
+    yield call.effect(EffectKind.NET_CONNECT, host, address_attributes(host.text), via=call.name)
     batch = call.value("-b")
     text: str | None = None
     if batch is not None and batch.text != "-":
@@ -210,7 +210,7 @@ def dialogue(text: str, call: Call, scene: Scene, host: Target) -> Iterator[Effe
 def lftp(call: Call, scene: Scene) -> Iterator[Effect]:
     """lftp -c/-e 'commands'."""
     host = host_target(call.operands[0]) if call.operands else Target(TargetKind.HOST, "")
-    yield call.effect(EffectKind.NET_CONNECT, host, via="lftp", **address_attributes(host.text))
+    yield call.effect(EffectKind.NET_CONNECT, host, address_attributes(host.text), via="lftp")
     for option in ("-c", "-e"):
         field = call.value(option)
         if field is not None:
@@ -243,7 +243,7 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
     from .network import fed_with
 
     upload = fed_with(call, scene) if kind is EffectKind.NET_UPLOAD else ""
-    yield call.effect(kind, where, upload=upload, via="nc", port=port, **address_attributes(where.text))
+    yield call.effect(kind, where, address_attributes(where.text), upload=upload, via="nc", port=port)
 
 
 def socat(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -269,7 +269,7 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
 
             upload = "file" if reads else fed_with(call, scene) if kind_of is EffectKind.NET_UPLOAD else ""
             yield call.effect(
-                kind_of, Target(TargetKind.HOST, host_of(rest)), via="socat", upload=upload, **address_attributes(host_of(rest))
+                kind_of, Target(TargetKind.HOST, host_of(rest)), address_attributes(host_of(rest)), via="socat", upload=upload
             )
     if runs and not nets:
         for text in runs:
@@ -288,14 +288,14 @@ def telnet(call: Call, scene: Scene) -> Iterator[Effect]:
         where = host_target(call.operands[0])
         sends = call.invocation.stdin.kind in ("pipe", "text", "file")
         kind = EffectKind.NET_UPLOAD if sends else EffectKind.NET_CONNECT
-        yield call.effect(kind, where, via=call.name, upload="stdin" if sends else "", **address_attributes(where.text))
+        yield call.effect(kind, where, address_attributes(where.text), via=call.name, upload="stdin" if sends else "")
 
 
 def copy_id(call: Call, scene: Scene) -> Iterator[Effect]:
     """ssh-copy-id lets a key log in on another machine."""
     if call.operands:
         where = host_target(call.operands[0])
-        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, via="ssh-copy-id", **address_attributes(where.text))
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, address_attributes(where.text), via="ssh-copy-id")
 
 
 PROGRAMS: tuple[Program, ...] = (

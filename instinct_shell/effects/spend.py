@@ -172,7 +172,7 @@ def request_effects(
                 return
             repeated = {"many": "1"} if many else {}
             repeated.update(repetition(call, scene))
-            yield call.effect(EffectKind.API_CALL, Target(TargetKind.URL, url), provider=provider, unknown="1", method=method, **repeated)
+            yield call.effect(EffectKind.API_CALL, Target(TargetKind.URL, url), repeated, provider=provider, unknown="1", method=method)
             return
 
 

@@ -40,19 +40,19 @@ def redis_command(call: Call, words: list[str], place: str, certainty: Certainty
     common = {"engine": "redis", "statement": " ".join(words)[:80], "target_env": place}
     target = Target(TargetKind.OBJECT, words[1] if len(words) > 1 else "")
     if verb in _REDIS_WIPES:
-        yield call.effect(EffectKind.DB_DELETE_UNSCOPED, target, certainty=certainty, **common)
+        yield call.effect(EffectKind.DB_DELETE_UNSCOPED, target, common, certainty=certainty)
     elif verb in _REDIS_READS:
         if verb not in ("client", "cluster", "memory") or (
             words[1:2] and words[1].lower() in ("list", "info", "nodes", "usage", "stats", "getname", "slots", "doctor")
         ):
-            yield call.effect(EffectKind.DB_READ, target, certainty=certainty, **common)
+            yield call.effect(EffectKind.DB_READ, target, common, certainty=certainty)
         else:
-            yield call.effect(EffectKind.DB_WRITE, target, certainty=certainty, **common)
+            yield call.effect(EffectKind.DB_WRITE, target, common, certainty=certainty)
     elif verb == "config" and words[1:2] and words[1].lower() == "get":
-        yield call.effect(EffectKind.DB_READ, target, certainty=certainty, **common)
+        yield call.effect(EffectKind.DB_READ, target, common, certainty=certainty)
     else:
         one = "one" if verb in _REDIS_ONE and (len(words) == 2 or verb not in ("del", "unlink")) else ""
-        yield call.effect(EffectKind.DB_WRITE, target, certainty=certainty, rows=one, **common)
+        yield call.effect(EffectKind.DB_WRITE, target, common, certainty=certainty, rows=one)
 
 
 def redis(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -140,10 +140,10 @@ def mongo_script(call: Call, scene: Scene, text: str, server: dict[str, str]) ->
         match = pattern.search(bare)
         if match and not (kind is EffectKind.DB_WRITE and _MONGO_READ_COMMAND.search(code) and "Command" in match[0]):
             one = "one" if kind is EffectKind.DB_WRITE and re.search(r"(?:deleteOne|updateOne|replaceOne|insertOne)\s*\(", match[0]) else ""
-            yield call.effect(kind, rows=one, **common)
+            yield call.effect(kind, None, common, rows=one)
             break
     else:
-        yield call.effect(EffectKind.DB_READ, **common)
+        yield call.effect(EffectKind.DB_READ, None, common)
     from .other_code import code_effects
 
     yield from (effect for effect in code_effects(code, call, scene, "javascript") if effect.kind is not EffectKind.CODE_INLINE)
@@ -187,7 +187,7 @@ def mongo(call: Call, scene: Scene) -> Iterator[Effect]:
             EffectKind.CODE_OPAQUE, language="javascript", reason="the code comes through a pipe", source="stdin", dynamic="interpreter"
         )
     else:
-        yield call.effect(EffectKind.DB_READ, engine="mongo", **server)
+        yield call.effect(EffectKind.DB_READ, None, server, engine="mongo")
 
 
 def _mongo_file(call: Call, scene: Scene, field: Field, server: dict[str, str]) -> Iterator[Effect]:
@@ -220,15 +220,15 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
         t in ("bucket", "stream", "deleteall", "rmr") for t in texts
     )
     if any(text in ("del", "delete", "rm", "rmr", "deleteall", "purge", "remove") for text in texts) or words.has("--delete"):
-        yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), rows="" if wide else "one", **common)
+        yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), common, rows="" if wide else "one")
     elif any(
         text
         in ("put", "set", "create", "publish", "pub", "write", "update", "restore", "defrag", "compact", "alarm", "member", "user", "role")
         for text in texts
     ) or words.has("--create", "--alter"):
-        yield call.effect(EffectKind.DB_WRITE, thing(key), **common)
+        yield call.effect(EffectKind.DB_WRITE, thing(key), common)
     elif texts:
-        yield call.effect(EffectKind.DB_READ, thing(key), **common)
+        yield call.effect(EffectKind.DB_READ, thing(key), common)
 
 
 PROGRAMS: tuple[Program, ...] = (

@@ -115,9 +115,9 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     by_flag = manager.installs.startswith("-")
     if flags & set(manager.removes.split()) or verb in manager.removes.split():
         for field in words.words if by_flag else words.words[1:] or (literal(""),):
-            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(field), manager=call.name, name=shown(field), action="remove", **place)
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(field), place, manager=call.name, name=shown(field), action="remove")
     elif verb in manager.upgrades.split() or flags & set(manager.upgrades.split()):
-        yield call.effect(EffectKind.PACKAGE_INSTALL, thing(""), manager=call.name, source="registry", action="upgrade", **place)
+        yield call.effect(EffectKind.PACKAGE_INSTALL, thing(""), place, manager=call.name, source="registry", action="upgrade")
     elif (by_flag and flags & set(manager.installs.split())) or verb in manager.installs.split():
         fields = words.words if by_flag else words.words[1:]
         yield from install(call, scene, call.name, fields, style=manager.style, **place)
@@ -125,20 +125,20 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(
                 EffectKind.PACKAGE_INSTALL,
                 thing(""),
+                place,
                 manager=call.name,
                 source="manifest",
                 action="upgrade" if name == "pacman" else "",
-                **place,
             )
     elif verb and verb in manager.indexes.split() and words.verb(1) not in ("list", "ls", "info", ""):
         yield call.effect(
             EffectKind.PACKAGE_INSTALL,
             thing(words.words[-1]),
+            place,
             manager=call.name,
             name=shown(words.words[-1]),
             source="url",
             index=shown(words.words[-1]),
-            **place,
         )
     elif verb == "update" and name in ("apt", "brew", "zypper", "apk", "pkg"):
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, f"{call.name} index"), method="GET")
@@ -154,7 +154,7 @@ def repository(call: Call, scene: Scene) -> Iterator[Effect]:
             return
     last = words.words[-1] if words.words else None
     yield call.effect(
-        EffectKind.PACKAGE_INSTALL, thing(last), manager="apt", name=shown(last), source="url", index=shown(last), **{"global": "1"}
+        EffectKind.PACKAGE_INSTALL, thing(last), {"global": "1"}, manager="apt", name=shown(last), source="url", index=shown(last)
     )
 
 

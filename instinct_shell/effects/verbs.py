@@ -114,6 +114,11 @@ def part_of(field: Field, skip: int) -> Field:
     return field.replace(values=tuple(value[skip:] for value in field.values))
 
 
+def head_of(field: Field) -> str:
+    """The literal beginning of a word: its one value, else what is known in front."""
+    return field.text if field.text is not None else field.prefix
+
+
 def shown(field: Field | None) -> str:
     """A field as text for a message or an attribute: its value, the alternatives, or its literal ends."""
     if field is None:
