@@ -145,6 +145,7 @@ class Guard:
         self.cwd = cwd
         self.one_shot = one_shot
         self.environ = visible_environment(environ, profile)
+        self._guard_paths = guard_paths(state, self.person)
         self._dedicated = dedicated
         self._begun = parser
         self._extra: tuple[Instinct, ...] = ()
@@ -263,7 +264,7 @@ class Guard:
             uid=self.person.uid,
             workspace=self.workspace,
             jail_level=self._jail_level(),
-            guard_paths=guard_paths(self.state, self.person),
+            guard_paths=self._guard_paths,
             agent_pids=ancestors(self.caller) if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
             spend=self._ledger().spends(intent.session) if needs_books(intent, effects) else (),
         )

@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 
 from ..engine.confine import OnDisk
-from ..instincts.ground import Ground
+from ..instincts.ground import ground_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..instincts.ground import Ground
     from ..model.profile import Profile
     from ..model.situation import Situation
 
@@ -24,7 +25,8 @@ _GIT = ("config", "config.worktree", "hooks", "info/attributes")
 
 def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDisk:
     """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either."""
-    ground = Ground(profile, situation.workspace, (situation.home.rstrip("/"),) if situation.home != "/" else (), situation.guard_paths)
+    homes = (situation.home.rstrip("/"),) if situation.home != "/" else ()
+    ground = ground_for(profile, situation.workspace, homes, situation.guard_paths)
     protected, hidden = _in_workspace(ground)
     masked = _secrets(ground)
     if profile.mask_env_files:

@@ -308,12 +308,17 @@ def ground_of(intent: Intent, profile: Profile, situation: Situation) -> Ground:
     """The ground of this judgement. The last few are kept: they depend on nothing but their key."""
     home = next((value for name, value in intent.env if name == "HOME"), "")
     homes = tuple(dict.fromkeys(h.rstrip("/") for h in (situation.home, home) if h.startswith("/") and h != "/"))
-    key = (profile.digest, profile.name, situation.workspace, homes, situation.guard_paths)
+    return ground_for(profile, situation.workspace, homes, situation.guard_paths)
+
+
+def ground_for(profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...]) -> Ground:
+    """The ground of these surroundings. The last few are kept."""
+    key = (profile.digest, profile.name, workspace, homes, guard_paths)
     found = _grounds.get(key)
-    if found is None or found.profile is not profile:
+    if found is None or (found.profile is not profile and found.profile != profile):
         if len(_grounds) > 16:
             _grounds.clear()
-        found = _grounds[key] = Ground(profile, situation.workspace, homes, situation.guard_paths)
+        found = _grounds[key] = Ground(profile, workspace, homes, guard_paths)
     return found
 
 
