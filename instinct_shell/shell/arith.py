@@ -53,7 +53,7 @@ class Unknown(Exception):
 @cache
 def _token() -> re.Pattern[str]:
     return re.compile(
-        r"\s*(0[xX][0-9a-fA-F]+|\d+#[0-9a-zA-Z@_]+|\d+|\$?[A-Za-z_]\w*|\$\{[A-Za-z_]\w*\}|\$[0-9#?]"
+        r"\s*(0[xX][0-9a-fA-F]+|\d+#[0-9a-zA-Z@_]+|\d+|\$?[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}|\$[0-9#?]"
         r"|<<=|>>=|\*\*|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^!~<>=?:,()])"
     )
 
@@ -77,8 +77,8 @@ def evaluate(text: str, names: Names) -> int:
 
 def assigned_names(text: str) -> tuple[str, ...]:
     """The variables that an expression may change, whether or not it could be worked out."""
-    found = re.findall(r"([A-Za-z_]\w*)(?:\[[^]]*\])?\s*(?:\+\+|--|(?:<<|>>|[-+*/%&|^])?=(?!=))", text)
-    found += re.findall(r"(?:\+\+|--)\s*([A-Za-z_]\w*)", text)
+    found = re.findall(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^]]*\])?\s*(?:\+\+|--|(?:<<|>>|[-+*/%&|^])?=(?!=))", text)
+    found += re.findall(r"(?:\+\+|--)\s*([A-Za-z_][A-Za-z0-9_]*)", text)
     return tuple(dict.fromkeys(found))
 
 

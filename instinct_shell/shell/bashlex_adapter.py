@@ -33,7 +33,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\+?)=")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=")
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
 _OPERATORS = frozenset({";", "\n", "&"})
 

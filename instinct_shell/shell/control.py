@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.effect import Span
 from . import patterns, simple, values
-from .state import State, merge
+from .state import State, merge, same
 from .syntax import (
     AndOr,
     Background,
@@ -45,8 +45,8 @@ def run_and_or(ev: Evaluator, node: Node) -> State | None:
         right_failed = _branch(ev, node.right, sure)
         if not sure:
             ev.out = values.join(out, ev.out)
-        if right_failed is None and ev.state is succeeded and succeeded.version == version and not succeeded.dead:
-            return None if failed.version == version and failed.cwd is succeeded.cwd and not failed.dead else failed
+        if right_failed is None and ev.state is succeeded and succeeded.version == version and same(failed, succeeded):
+            return None
         return merge(failed, right_failed or ev.state)
     ev.state = failed if failed is not None else succeeded.copy()
     out = ev.out

@@ -38,7 +38,7 @@ def declare(ev: Evaluator, call: Call) -> State | None:
             else:
                 plus += text[1:]
             continue
-        found = re.match(r"([A-Za-z_]\w*)(\+?)=(.*)", text, re.DOTALL)
+        found = re.match(r"([A-Za-z_][A-Za-z0-9_]*)(\+?)=(.*)", text, re.DOTALL)
         if found:
             deferred.append((found[1], found[2], Text((found[3],))))
         else:

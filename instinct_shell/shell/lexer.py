@@ -26,7 +26,7 @@ class Untrusted(Exception):
 @cache
 def _parameter() -> re.Pattern[str]:
     return re.compile(
-        r"\{(?P<mark>[#!]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[\w@*$-]+)\])?(?P<rest>[^}]*)\}|(?P<short>[A-Za-z_]\w*|[0-9@*#?$!-])"
+        r"\{(?P<mark>[#!]?)(?P<name>[A-Za-z_][A-Za-z0-9_]*|[0-9]+|[@*#?$!-])(?:\[(?P<index>[\w@*$-]+)\])?(?P<rest>[^}]*)\}|(?P<short>[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])"
     )
 
 

@@ -99,10 +99,13 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
                 if not feed.rest:
                     break
                 ev.unrolled += 1
+                whole = "\n" in feed.rest  # `read` fails on a last line without its newline, though it sets the variable
                 _condition(ev, node.condition)
-                breaks += _iteration(ev, node.body, True)
+                breaks += _iteration(ev, node.body, whole)
                 if ev.state.dead:
                     break
+            else:
+                _condition(ev, node.condition)  # the read that finds no more
             _after(ev, breaks)
             return
     endless = _always(node.condition, "false" if node.until else "true")

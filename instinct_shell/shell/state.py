@@ -98,6 +98,11 @@ class State:
         self.version += 1
 
 
+def same(first: State, second: State) -> bool:
+    """Whether two states say the same, but for how often they were changed."""
+    return first is second or all(getattr(first, slot) == getattr(second, slot) for slot in _COMPARED)
+
+
 def merge(first: State, second: State) -> State:
     """The state after either: values become sets, the directory one of both. A state that is not reached does not count."""
     if first is second or second.dead:
@@ -161,3 +166,6 @@ def _merge_variables(name: str, a: Variable, b: Variable) -> Variable:
     if isinstance(a, Array) and isinstance(b, Array) and a.items.keys() == b.items.keys():
         return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, a.open_ or b.open_)
     return Array({}, False, Text((), f"array `{name}` differs between branches"))
+
+
+_COMPARED = tuple(slot for slot in State.__slots__ if slot != "version")

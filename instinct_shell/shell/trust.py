@@ -20,7 +20,7 @@ _BASHLEX_CHARACTERS = 6_000  # above, bashlex comes near the parsers' deadline
 @cache
 def _risky() -> re.Pattern[str]:
     """Heredocs, backticks, `$'..'`, `$".."`, arithmetic, `{fd}>`, comments glued to an operator, CR; extglob and arrays; what bashlex rejects."""
-    return re.compile(r"""<<|`|\$['"\[]|\(\(|\[\[|\{\w+\}[<>]|[;&|(]\#|\r|[?*+@!]\(|\w\+?=\(|\w\[[^]]*\]\+?=|\\\n""")
+    return re.compile(r"""<<|`|\$['"\[]|\(\(|\[\[|\{[A-Za-z0-9_]+\}[<>]|[;&|(]\#|\r|[?*+@!]\(|\w\+?=\(|\w\[[^]]*\]\+?=|\\\n""")
 
 
 def check_limits(text: str) -> None:

@@ -68,7 +68,7 @@ SCOPES = [
     ("for f in $(ls); do rm $f; done", ["ls", "rm <output of `ls`>+"]),
     ("for i in r m; do x=$x$i; done; $x q", ["rm q"]),
     ("for i in {1..50}; do rm f$i; done", ["rm " + "|".join(f"f{n}" for n in range(1, 51))]),
-    ("while read l; do rm $l; done <<< $'a\\nb'", ["read l", "rm a", "read l", "rm b"]),
+    ("while read l; do rm $l; done <<< $'a\\nb'", ["read l", "rm a", "read l", "rm b", "read l"]),
     ("find . | while read f; do rm $f; done", ["find .", "read f", "rm <output of a command>+"]),
     ("f() { rm \"$1\"; }; f a; f b", ["rm a", "rm b"]),
     ("f() { local x=1; rm $x; }; x=0; f; rm $x", ["local x=1", "rm 1", "rm 0"]),
