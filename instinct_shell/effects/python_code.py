@@ -9,20 +9,15 @@ from __future__ import annotations
 import ast
 
 from ..model.effect import Certainty, Effect, EffectKind
-from ..shell.invocation import Field, Known, literal
+from ..shell.invocation import Field, literal
 from . import spend
 from .call import Call, Scene
-from .python_calls import Calls
+from .python_flow import Flow, name_filter
 from .python_values import UNKNOWN, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat, each, field_of, join_path
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 MOST_STEPS = 60_000  # expressions and statements looked at in one text
 LONGEST = 1 << 20
-UNROLLED = 24  # items of a literal list that a loop goes through one by one
-DEEPEST = 12  # calls of local functions inside each other
 _SNEAKY = frozenset(
     "__subclasses__ __globals__ __builtins__ __code__ __closure__ f_globals f_builtins gi_frame cr_frame tb_frame "
     "__mro__ __base__ __bases__".split()
@@ -31,16 +26,6 @@ _SNEAKY = frozenset(
 
 class TooLong(Exception):
     """The text is longer than the reader's patience; the rest is opaque."""
-
-
-class Local:
-    """A function of the text: its definition, and whether any call was followed."""
-
-    __slots__ = ("called", "node")
-
-    def __init__(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> None:
-        self.node = node
-        self.called = False
 
 
 def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] = (), path: str = "", depth: int = 0) -> tuple[Effect, ...]:
@@ -75,16 +60,12 @@ def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] 
     return (call.effect(EffectKind.CODE_INLINE, language="python"), *dict.fromkeys(reader.effects))
 
 
-class Reader(Calls):
+class Reader(Flow):
     """Walks one module. `names` is its (flat) namespace; functions get a copy."""
 
     def __init__(self, call: Call, scene: Scene, argv: tuple[Field, ...], path: str, depth: int) -> None:
         super().__init__(call, scene, argv, path, depth)
         self.steps = 0
-        self.functions: list[Local] = []
-        self.classes: list[ast.ClassDef] = []
-        self.returned: list[object] = []
-        self.nesting = 0
 
     # ------------------------------------------------------------ statements
 
@@ -168,159 +149,6 @@ class Reader(Calls):
                         self.value(child)
             case _:
                 return
-
-    def define(self, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda) -> Local:
-        """A function: remembered, followed when it is called."""
-        local = Local(node)
-        self.functions.append(local)
-        if name:
-            self.names[name] = local
-            for decorator in getattr(node, "decorator_list", ()):
-                self.value(decorator)
-        return local
-
-    def branch(self, node: ast.If) -> None:
-        """Both branches, then the names joined. `if __name__ == "__main__"` surely runs; a name test narrows what walks yield."""
-        test = node.test
-        self.value(test)
-        if _is_main(test):
-            self.block(node.body)
-            return
-        if isinstance(test, ast.Constant):
-            self.block(node.body if test.value else node.orelse)
-            return
-        before, filters = dict(self.names), self.filter
-        self.filter = _name_filter(test) or self.filter
-        self.maybe(node.body)
-        self.filter = filters
-        after = self.names
-        self.names = dict(before)
-        self.maybe(node.orelse)
-        for name, value in after.items():
-            other = self.names.get(name, value)
-            self.names[name] = value if other is value else alternatives([value, other])
-
-    def maybe(self, body: list[ast.stmt]) -> None:
-        """Statements that may not run."""
-        sure, self.sure = self.sure, Certainty.POSSIBLE
-        try:
-            self.block(body)
-        finally:
-            self.sure = sure
-
-    def loop(self, target: ast.expr, iterable: object, body: list[ast.stmt] | Callable[[], object]) -> object:
-        """The body once per literal item, or once for all items; returns the values of a comprehension's body."""
-        results: list[object] = []
-        if isinstance(iterable, Many) and not iterable.more and len(iterable.items) <= UNROLLED:
-            for item in iterable.items:
-                self.bind(target, item)
-                results.append(self.body(body))
-            return Many(tuple(results))
-        self.bind(target, self.item_of(iterable))
-        sure = self.sure
-        if not isinstance(iterable, (Under, Many)):
-            self.sure = Certainty.POSSIBLE
-        results.append(self.body(body))
-        self.sure = sure
-        return Many(tuple(results), more=True)
-
-    def body(self, body: list[ast.stmt] | Callable[[], object]) -> object:
-        """A loop's body: statements, or the inside of a comprehension."""
-        if isinstance(body, list):
-            self.block(body)
-            return None
-        return body()
-
-    def item_of(self, iterable: object) -> object:
-        """One value that stands for each item."""
-        if isinstance(iterable, Many):
-            return alternatives(list(iterable.items)) if iterable.items else UNKNOWN
-        if isinstance(iterable, Thing) and iterable.kind == "walk":
-            names = Field(Known.SET, ("*",), glob=True, many=True)
-            return Many((iterable.detail, Many((names,), more=True), Many((names,), more=True)))
-        if isinstance(iterable, Thing) and iterable.kind == "environ items":
-            return Many((literal("NAME"), Unknown("env")))
-        if isinstance(iterable, Thing) and iterable.kind == "environ":
-            return literal("NAME")
-        if isinstance(iterable, Table):
-            return alternatives([key for key, _ in iterable.pairs])
-        if isinstance(iterable, Field) and iterable.many:
-            return iterable
-        if isinstance(iterable, Under):
-            return iterable
-        if isinstance(iterable, Thing) and iterable.kind == "file":
-            return Unknown("file", iterable.detail)
-        return iterable if isinstance(iterable, Unknown) else UNKNOWN
-
-    def bind(self, target: ast.expr, value: object) -> None:
-        """Assignment to a target."""
-        match target:
-            case ast.Name(id=name):
-                self.names[name] = value
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                items = value.items if isinstance(value, Many) and not value.more else ()
-                for index, element in enumerate(elements):
-                    if isinstance(element, ast.Starred):
-                        self.bind(element.value, Many(items[index:], more=not items))
-                    else:
-                        self.bind(element, items[index] if index < len(items) else self.item_of(value))
-            case ast.Attribute():
-                self.names[ast.unparse(target)] = value
-            case ast.Subscript(value=base, slice=index):
-                self.stored(self.value(base), self.value(index), value)
-            case ast.Starred(value=inner):
-                self.bind(inner, value)
-            case _:
-                return
-
-    def leftovers(self) -> None:
-        """Functions and methods that nobody called by name may run all the same (callbacks, threads, classes)."""
-        self.sure = Certainty.POSSIBLE
-        for _ in range(3):
-            pending = [local for local in self.functions if not local.called]
-            methods = [inner for cls in self.classes for inner in cls.body if isinstance(inner, (ast.FunctionDef, ast.AsyncFunctionDef))]
-            self.classes = []
-            if not pending and not methods:
-                return
-            for local in pending:
-                self.enter(local, (), {})
-            for method in methods:
-                self.enter(Local(method), (), {})
-
-    def enter(self, local: Local, args: tuple[object, ...], named: dict[str, object]) -> object:
-        """Follows a call of a function of the text."""
-        local.called = True
-        if self.nesting >= DEEPEST:
-            return UNKNOWN
-        outer, returned = self.names, self.returned
-        self.names, self.returned = dict(outer), []
-        self.nesting += 1
-        try:
-            self.parameters(local.node.args, args, named)
-            if isinstance(local.node, ast.Lambda):
-                return self.value(local.node.body)
-            self.block(local.node.body)
-            return alternatives(self.returned) if self.returned else None
-        finally:
-            self.nesting -= 1
-            self.names, self.returned = outer, returned
-
-    def parameters(self, spec: ast.arguments, args: tuple[object, ...], named: dict[str, object]) -> None:
-        """Binds the parameters of a function of the text."""
-        names = [arg.arg for arg in (*spec.posonlyargs, *spec.args)]
-        defaults = dict(zip(names[len(names) - len(spec.defaults) :], spec.defaults, strict=True))
-        defaults.update({arg.arg: default for arg, default in zip(spec.kwonlyargs, spec.kw_defaults, strict=True) if default is not None})
-        for index, name in enumerate((*names, *(arg.arg for arg in spec.kwonlyargs))):
-            if name in named:
-                self.names[name] = named[name]
-            elif index < len(args) and index < len(names):
-                self.names[name] = args[index]
-            else:
-                self.names[name] = self.value(defaults[name]) if name in defaults else UNKNOWN
-        if spec.vararg is not None:
-            self.names[spec.vararg.arg] = Many(args[len(names) :], more=not args)
-        if spec.kwarg is not None:
-            self.names[spec.kwarg.arg] = Table(tuple((literal(name), value) for name, value in named.items() if name not in names))
 
     # ------------------------------------------------------------ expressions
 
@@ -441,7 +269,7 @@ class Reader(Calls):
         generator = generators[index]
         filters = self.filter
         for test in generator.ifs:
-            self.filter = _name_filter(test) or self.filter
+            self.filter = name_filter(test) or self.filter
         found = self.loop(generator.target, self.value(generator.iter), lambda: self.comprehension(element, generators, index + 1))
         self.filter = filters
         return found
@@ -479,38 +307,6 @@ class Reader(Calls):
 def _load(target: ast.expr) -> ast.expr:
     """The target of an augmented assignment, to be read."""
     return ast.Name(target.id, ast.Load()) if isinstance(target, ast.Name) else target
-
-
-def _is_main(test: ast.expr) -> bool:
-    return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"
-
-
-def _name_filter(test: ast.expr) -> str:
-    """`*.pyc` for tests such as `f.endswith(".pyc")`, `p.suffix == ".pyc"`, `name == "x"`, fnmatch; "" for others."""
-    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        return next((found for found in map(_name_filter, test.values) if found), "")
-    if isinstance(test, ast.Call) and test.args:
-        name = test.func.attr if isinstance(test.func, ast.Attribute) else test.func.id if isinstance(test.func, ast.Name) else ""
-        last = test.args[-1]
-        if name == "endswith" and isinstance(last, ast.Constant) and isinstance(last.value, str):
-            return "*" + last.value
-        if name == "endswith" and isinstance(last, ast.Tuple) and last.elts and all(isinstance(e, ast.Constant) for e in last.elts):
-            return "*" + str(last.elts[0].value) if len(last.elts) == 1 else ""
-        if name in ("fnmatch", "match", "fnmatchcase") and isinstance(last, ast.Constant) and isinstance(last.value, str):
-            return last.value
-    if (
-        isinstance(test, ast.Compare)
-        and len(test.ops) == 1
-        and isinstance(test.ops[0], ast.Eq)
-        and isinstance(test.comparators[0], ast.Constant)
-    ):
-        attribute = test.left.attr if isinstance(test.left, ast.Attribute) else ""
-        value = test.comparators[0].value
-        if attribute == "suffix" and isinstance(value, str):
-            return "*" + value
-        if attribute == "name" and isinstance(value, str):
-            return value
-    return ""
 
 
 __all__ = ["Reader", "python_effects"]
