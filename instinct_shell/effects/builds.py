@@ -6,10 +6,12 @@ import posixpath
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
-from ..shell.invocation import Field, literal
+from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
-from .packages import project_script
+from .output import stdin_text
+from .projects import run_tasks, task_file
 from .roles import file_effects
+from .scripts import opaque, printed
 from .verbs import shown, split
 
 TYPE_CHECKING = False
@@ -32,31 +34,30 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
         "-C --directory -f --file --makefile -I --include-dir -o --old-file -W --what-if --eval -E -j= --jobs= -l= -O= --output-sync=",
     )
     cwd = folder_of(call, words.value("-C", "--directory")) or call.invocation.cwd
-    for field in words.all("--eval", "-E"):
-        text = shown(field)
-        from .scripts import opaque
-
-        if "$(shell" in text or "\n\t" in text or "!=" in text:
-            yield opaque(call, "text", "make runs the text given to --eval", language="make")
-    targets = [shown(word) for word in words.words if "=" not in shown(word)]
-    for word in words.words:
-        name, equals, value = shown(word).partition("=")
-        if equals and name.rstrip(":") in ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE") and value:
+    inside = call.replace(invocation=call.invocation.replace(cwd=cwd))
+    named = [(name.rstrip(":?+"), value) for name, equals, value in (shown(word).partition("=") for word in words.words) if equals]
+    for name, value in named:
+        if name in ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE") and value:
             yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, name), variable=name, value=value[:120])
+    entry = " ".join(shown(word) for word in words.words if "=" not in shown(word))
     dry = "1" if words.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question") else ""
+    for field in words.all("--eval", "-E"):
+        yield from _make_text(inside, scene, field.text, "text", entry, named)
     for field in words.all("-f", "--file", "--makefile") or (literal("Makefile"),):
         if field.text == "-":
-            from .output import stdin_text
-            from .scripts import opaque
-
-            text = stdin_text(call.invocation, scene) or ""
-            for line in text.splitlines():
-                if line.startswith("\t"):
-                    yield from scene.nested_shell(line.strip().lstrip("@-+"), call, via="make")
-            if not text:
-                yield opaque(call, "stdin", "the makefile comes from elsewhere", language="make")
+            yield from _make_text(inside, scene, stdin_text(call.invocation, scene), "stdin", entry, named)
+        elif field.known is Known.DYNAMIC and field.origins:
+            yield from _make_text(inside, scene, printed(field, scene), "generated", entry, named)
         else:
-            yield from project_script(call, scene, shown(field), "make", " ".join(targets), cwd, dry=dry)
+            yield from task_file(call, scene, shown(field), "make", entry, cwd, tuple(named), dry=dry)
+
+
+def _make_text(call: Call, scene: Scene, text: str | None, source: str, entry: str, named: list[tuple[str, str]]) -> Iterator[Effect]:
+    """A makefile that stands in no file."""
+    if text is None:
+        yield opaque(call, source, "the makefile comes from elsewhere", language="make")
+    else:
+        yield from run_tasks(call, scene, "make", text, entry, "", tuple(named))
 
 
 class Runner(Value):
@@ -147,8 +148,9 @@ def runner(call: Call, scene: Scene) -> Iterator[Effect]:
         row.file,
     )
     folder = words.value("-C", "-d", "--working-directory", "--dir", "--cwd")
-    yield from project_script(
-        call, scene, file, call.name, " ".join(shown(word) for word in words.words if "=" not in shown(word))[:120], folder_of(call, folder)
+    language = "npm" if row.file == "package.json" else call.name
+    yield from task_file(
+        call, scene, file, language, " ".join(shown(word) for word in words.words if "=" not in shown(word))[:120], folder_of(call, folder)
     )
 
 

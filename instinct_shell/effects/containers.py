@@ -12,6 +12,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene, fold, inside
 from .infra import infra
+from .projects import dockerfile
 from .remote import REMOTE_CWD, landing, remote_place
 from .roles import file_effects
 from .verbs import Split, shown, split, thing, with_attributes
@@ -230,6 +231,11 @@ def _build(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect
     file = words.value("-f", "--file")
     if file is not None and shown(file) != "-":
         yield from file_effects(call, scene, EffectKind.FILE_READ, file)
+    base, context = call.invocation.cwd.text, words.words[0].text if words.words else None
+    if base is not None and context and "://" not in context:
+        folder = posixpath.normpath(posixpath.join(base, context))
+        path = posixpath.normpath(posixpath.join(base, file.text)) if file is not None and file.text else f"{folder}/Dockerfile"
+        yield from dockerfile(call, scene, path, folder)
     yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} build"))
 
 
@@ -263,7 +269,7 @@ def _volume(field: Field) -> Iterator[Mount]:
         host, _, rest = text.partition(":")
         if rest:
             cut = host.split("\0", 1)
-            inner = Field(
+            outside = Field(
                 Known.DYNAMIC,
                 prefix=cut[0],
                 suffix=cut[1] if len(cut) > 1 else "",
@@ -271,7 +277,7 @@ def _volume(field: Field) -> Iterator[Mount]:
                 origins=field.origins,
                 unset=field.unset,
             )
-            yield Mount(inner if "\0" in host else literal(host), rest.split(":", 1)[0], rest.endswith(":ro"))
+            yield Mount(outside if "\0" in host else literal(host), rest.split(":", 1)[0], rest.endswith(":ro"))
         return
     for value in field.values:
         host, _, rest = value.partition(":")

@@ -10,11 +10,11 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import sql
 from .call import Call, Program, Scene
+from .followed import GIVEN, followed
 from .hosts import host_of, is_local
 from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
-from .scripts import GIVEN
 from .verbs import shown, spoken, thing, variables_of, with_attributes
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def script(call: Call, scene: Scene, field: Field, server: Server, dialect: str)
         text = scene.files.get(effect.target.text)
         if text is not None:
             yield with_attributes(effect, readable="1", written="" if scene.sources.get(effect.target.text) == GIVEN else "1")
-            yield from statement_effects(call, scene, text, server, dialect)
+            yield from followed(statement_effects(call, scene, text, server, dialect), effect.target.text, scene)
         else:
             yield effect
 

@@ -62,6 +62,10 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from transport(call, scene, remote)
     if call.has("--no-verify"):
         yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.NAME, "pre-push"), skip="1")
+    else:
+        from .projects import hooks
+
+        yield from hooks(call, scene, "pre-push")
     if call.has("-n", "--dry-run"):
         return
     where = _text(remote)

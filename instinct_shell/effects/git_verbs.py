@@ -217,6 +217,10 @@ def commit(call: Call, scene: Scene) -> Iterator[Effect]:
         if file is not None and file.text != "-":
             yield from file_effects(call, scene, EffectKind.FILE_READ, file)
     yield from skipped_hooks(call, ("-n", "--no-verify"))
+    from .projects import hooks
+
+    checks = () if call.has("-n", "--no-verify") else ("pre-commit", "commit-msg")
+    yield from hooks(call, scene, *checks, "prepare-commit-msg", "post-commit")
     if call.has("--no-gpg-sign"):
         yield git_config.setting(call, "commit.gpgsign", literal("false"), "command")
 
@@ -228,8 +232,11 @@ def verified(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def pull(call: Call, scene: Scene) -> Iterator[Effect]:
     """pull: fetch and merge."""
+    from .projects import hooks
+
     yield from git_refs.fetch(call, scene)
     yield from skipped_hooks(call, ("--no-verify",))
+    yield from hooks(call, scene, "post-merge")
 
 
 def rebase(call: Call, scene: Scene) -> Iterator[Effect]:

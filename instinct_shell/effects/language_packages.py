@@ -402,6 +402,10 @@ def hook_installer(call: Call, scene: Scene) -> Iterator[Effect]:
             )
         else:
             yield from project_script(call, scene, ".pre-commit-config.yaml", call.name, verb)
+            if call.name == "pre-commit" and call.invocation.cwd.text:
+                from .projects import pre_commit
+
+                yield from pre_commit(call, scene, call.invocation.cwd.text)
 
 
 _OWN = {

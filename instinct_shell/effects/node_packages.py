@@ -9,6 +9,7 @@ from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import dry_run, infra
 from .packages import everything, install, manager_file, project_script, publish
+from .projects import lifecycle
 from .roles import file_effects
 from .verbs import Split, shown, split, thing
 
@@ -117,6 +118,8 @@ def _install(call: Call, scene: Scene, name: str, verb: str, words: Split, index
             else "manifest"
         )
         yield everything(call, name, source, index, **place)
+        if not everywhere and not words.has("--ignore-scripts"):
+            yield from lifecycle(call, scene, cwd)
     if everywhere or (words.has("--no-save", "--no-package-lock", "--no-lockfile", "--pure-lockfile") and not names):
         return
     if source_writes(verb, words):

@@ -7,14 +7,13 @@ Whether a name is well known is for the dependency instinct.
 
 from __future__ import annotations
 
-import posixpath
 import re
 
 from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Scene
 from .roles import file_effects
-from .verbs import environment_text, shown, thing, with_attributes
+from .verbs import shown, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,21 +139,6 @@ def project_script(
     call: Call, scene: Scene, file: str, language: str, entry: str = "", cwd: Field | None = None, **attributes: str
 ) -> Iterator[Effect]:
     """A script that the project defines: followed when the file's text is known, else for a gate to look at."""
-    from . import recipes
-    from .roles import path_effects
-    from .scripts import GIVEN
+    from .projects import task_file
 
-    via = f"{call.name} {entry}".strip()
-    if via in call.origin:  # `"test": "npm test"`
-        return
-    for effect in path_effects(
-        call, EffectKind.CODE_SCRIPT, literal(file), cwd or call.invocation.cwd, scene, language=language, entry=entry, **attributes
-    ):
-        text = scene.files.get(effect.target.text)
-        if text is None:
-            yield with_attributes(effect, target_env=environment_text(call, scene))
-            continue
-        yield with_attributes(effect, readable="1", written="" if scene.sources.get(effect.target.text) == GIVEN else "1")
-        folder = literal(posixpath.dirname(effect.target.text))
-        for line in recipes.lines_of(language, text, tuple(entry.split())) if not attributes.get("dry") else ():
-            yield from scene.nested_shell(line, call, cwd=folder, via=via)
+    yield from task_file(call, scene, file, language, entry, cwd, **attributes)

@@ -7,6 +7,7 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
 from .call import Call, Program, Scene
+from .followed import followed
 from .output import stdin_text
 from .roles import file_effects
 from .verbs import shown, split, spoken, thing
@@ -195,7 +196,7 @@ def _mongo_file(call: Call, scene: Scene, field: Field, server: dict[str, str]) 
         yield effect
         text = scene.files.get(effect.target.text)
         if text is not None:
-            yield from mongo_script(call, scene, text, server)
+            yield from followed(mongo_script(call, scene, text, server), effect.target.text, scene)
 
 
 # ---------------------------------------------------------------- key-value stores and search
