@@ -217,13 +217,13 @@ class _Lexer:
             return tuple(piece for piece in found if piece[1] or piece[0])
         found, last = [], 0
         at = 0
-        while match := opener.search(body, at):
-            if match.start() and body[match.start() - 1] == "\\":
-                at = match.end()
+        while opened := opener.search(body, at):
+            if opened.start() and body[opened.start() - 1] == "\\":
+                at = opened.end()
                 continue
-            end = _close(body, match.end(), "{", "}")
-            found.append((False, unescape(body[last : match.start()], self.language)))
-            found.append((True, body[match.end() : end]))
+            end = _close(body, opened.end(), "{", "}")
+            found.append((False, unescape(body[last : opened.start()], self.language)))
+            found.append((True, body[opened.end() : end]))
             last = at = end + 1
         found.append((False, unescape(body[last:], self.language)))
         return tuple(piece for piece in found if piece[1] or piece[0])

@@ -280,9 +280,9 @@ def _host_reach(text: str) -> list[Statement]:
     ):
         for match in pattern.finditer(text):
             found.append(Statement(kind, "", next(group for group in match.groups() if group), where="server"))
-    match = re.search(r"\bxp_cmdshell\s*\(?\s*N?'((?:[^']|'')*)'", text, re.IGNORECASE)
-    if match:
-        found.append(Statement(SHELL, "xp_cmdshell", match[1].replace("''", "'"), where="server"))
+    shell = re.search(r"\bxp_cmdshell\s*\(?\s*N?'((?:[^']|'')*)'", text, re.IGNORECASE)
+    if shell:
+        found.append(Statement(SHELL, "xp_cmdshell", shell[1].replace("''", "'"), where="server"))
     return found
 
 
