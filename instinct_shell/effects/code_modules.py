@@ -6,7 +6,7 @@ from .python_values import UNKNOWN, Ref, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .other_code import Reader
+    from .code_chain import Chains as Reader
 
 
 def module_name(text: str) -> str:

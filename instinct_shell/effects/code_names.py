@@ -5,7 +5,7 @@ from __future__ import annotations
 
 
 def _table(**actions: str) -> dict[str, str]:
-    return {name: action.rstrip("_") for action, names in actions.items() for name in names.split()}
+    return {name: action.rstrip("_").replace("decode_", "decode ") for action, names in actions.items() for name in names.split()}
 
 
 _JAVASCRIPT = _table(
@@ -60,9 +60,9 @@ _JAVASCRIPT = _table(
     dumps="JSON.stringify util.inspect Object.entries Object.values Object.assign structuredClone",
     names="Object.keys",
     kill="process.kill",
-    atob="atob",
+    decode_base64="atob",
     buffer="Buffer.from Buffer",
-    unescape="unescape decodeURIComponent",
+    decode_url="unescape decodeURIComponent",
     charcode="String.fromCharCode String.fromCodePoint",
     stdin="fs.readFileSync_stdin",
     database="better-sqlite3 sqlite3.Database node:sqlite.DatabaseSync pg.Pool pg.Client mysql.createConnection "
@@ -90,8 +90,8 @@ _PERL = _table(
     http_post="LWP.UserAgent.post HTTP.Tiny.post",
     connect="IO.Socket.INET.new IO.Socket.SSL.new connect Socket.connect",
     listen="listen",
-    base64="decode_base64 MIME.Base64.decode_base64",
-    hex="pack_hex",
+    decode_base64="decode_base64 MIME.Base64.decode_base64",
+    decode_hex="pack_hex",
     charcode="chr",
     dumps="Dumper Data.Dumper.Dumper",
     database="DBI.connect",
@@ -130,7 +130,8 @@ _RUBY = _table(
     listen="TCPServer.new TCPServer.open WEBrick.HTTPServer.new",
     print_="puts print p pp $stdout.puts STDOUT.puts warn $stdout.write $stderr.puts",
     kill="Process.kill",
-    base64="Base64.decode64 Base64.strict_decode64 Base64.urlsafe_decode64",
+    decode_base64="Base64.decode64 Base64.strict_decode64",
+    decode_urlsafe="Base64.urlsafe_decode64",
     join="File.join File.expand_path Pathname.new Pathname File.absolute_path File.realpath URI URI.parse",
     dirname="File.dirname",
     basename="File.basename",
@@ -163,10 +164,10 @@ _PHP = _table(
     do_file="include include_once require require_once",
     chdir="chdir",
     print_="echo print print_r var_dump var_export printf die exit",
-    base64="base64_decode",
-    hex="hex2bin",
-    rot13="str_rot13",
-    zlib="gzinflate gzuncompress gzdecode",
+    decode_base64="base64_decode",
+    decode_hex="hex2bin",
+    decode_rot13="str_rot13",
+    decode_zlib="gzinflate gzuncompress gzdecode",
     charcode="chr",
     home="posix_getpwuid",
     cwd="getcwd",
