@@ -127,6 +127,8 @@ def _show(judgement: Judgement, *, as_json: bool) -> None:
     sys.stdout.write(line + "\n")
     if verdict.alternative:
         sys.stdout.write(f"  instead: {clip(style.clean(verdict.alternative), 400)}\n")
+    for note in verdict.notes:
+        sys.stdout.write(f"  note: {clip(style.clean(note), 400)}\n")
 
 
 # ---------------------------------------------------------------- batch

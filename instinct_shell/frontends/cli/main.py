@@ -11,17 +11,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import click
 
-# verb -> (module below this package, what stands in `instinct --help`)
+# verb -> (module below this package, and in it the command when it is not `command`, what stands in `instinct --help`)
 VERBS = {
     "check": ("check", "Judge a command and run nothing."),
     "explain": ("explain", "Show how a command was read and what each instinct said."),
     "doctor": ("doctor", "Tell which jail this machine gives, and try to break out of it."),
     "profile": ("profile", "Show, compare and validate profiles."),
     "audit": ("audit", "List, show and verify the audit trail."),
+    "task": ("task", "State the task; what is outside it is asked for."),
     "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
     "undo": ("undo", "Give back what a run deleted or overwrote."),
     "engine": ("engine", "Start, stop and look at the warm engine."),
     "hook": ("hook", "Answer an agent's hook call; `instinct install` registers it."),
+    "install": ("install", "Put an agent under guard: its hooks, its shell, your passphrase."),
+    "uninstall": ("install:uninstall", "Take an installation back, byte for byte."),
+    "pending": ("approve:pending", "List what waits for a person."),
+    "approve": ("approve", "Allow one waiting command, exactly once."),
+    "deny": ("approve:deny", "Take a waiting command off the list."),
 }
 
 
@@ -58,6 +64,7 @@ def load(verb: str) -> click.Command:
     """The click command of a verb."""
     from importlib import import_module
 
-    module = import_module(f"..{VERBS[verb][0]}", __name__)
-    command: click.Command = module.command() if verb == "check" else module.command
+    name, _, attribute = VERBS[verb][0].partition(":")
+    module = import_module(f"..{name}", __name__)
+    command: click.Command = module.command() if verb == "check" else getattr(module, attribute or "command")
     return command

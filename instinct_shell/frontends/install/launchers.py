@@ -1,6 +1,8 @@
 """The programs that an installation writes for agents to call: below the person's data directory, outside every folder that a command may write.
 
     <data>/bin/instinct, instinct-exec, instinct-hook     for people, rewritten calls and hook configurations
+    <data>/bin/instinct-with AGENT [ARG]...               starts an agent whose shell is found by PATH or a variable
+    <data>/bin/instinct-prefix TEXT                       for agents that put a program in front of a whole command string
     <data>/shell/bash, sh                                 drop-in shells; agents accept a shell by exactly these names
     <data>/launch.py                                      what they all start: absolute interpreter, isolated, this package and its packages only
 
@@ -55,6 +57,19 @@ SHELL = """#!/bin/sh
 exec {python} -I -S -X utf8 {launch} shell "$0" "$@"
 """
 
+PREFIX = """#!/bin/sh
+# Runs one whole command string, as agents with a shell prefix hand it over. {mark}.
+exec {python} -I -S -B -X utf8 {launch} shell {shell}/bash -c "$1"
+"""
+
+# Three ways in which agents find their shell: by name on PATH, by SHELL, by a variable of their own.
+WITH = """#!/bin/sh
+# Starts an agent with our shell in its way: {name} AGENT [ARG]... {mark}.
+PATH={shell}:$PATH SHELL={shell}/bash CLAUDE_CODE_SHELL={shell}/bash GOOSE_SHELL={shell}/bash
+export PATH SHELL CLAUDE_CODE_SHELL GOOSE_SHELL
+exec "$@"
+"""
+
 # Agents go on when a hook dies, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON only.
 HOOK = """#!/bin/sh
 # An agent's hook. {mark}.
@@ -83,11 +98,12 @@ def data_directory(environ: Mapping[str, str], home: str) -> str:
 def contents(data: str) -> dict[str, str]:
     """Each file of the installation with its text, for the interpreter and package that run now."""
     python, launch = quote(sys.executable), quote(os.path.join(data, "launch.py"))
-    fill = {"python": python, "launch": launch, "mark": MARK}
+    fill = {"python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell"))}
     found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)
-    found[os.path.join(data, "bin", "instinct-hook")] = HOOK.format(**fill)
+    for name, text in (("instinct-hook", HOOK), ("instinct-prefix", PREFIX), ("instinct-with", WITH)):
+        found[os.path.join(data, "bin", name)] = text.format(name=name, **fill)
     for name in SHELLS:
         found[os.path.join(data, "shell", name)] = SHELL.format(name=name, **fill)
     return found
