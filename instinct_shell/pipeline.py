@@ -6,10 +6,13 @@ thing comes in as a port (model/ports.py), so the whole of it is tested with fak
 
 from __future__ import annotations
 
-from .effects.derive import derive
+from functools import partial
+
+from .effects.derive import derive_evaluation
 from .effects.writes import effects_of_intent
 from .engine import records
 from .engine.commands import command_effects
+from .engine.following import changed, follow
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
 from .engine.rules import rule_costs
@@ -18,14 +21,17 @@ from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
 from .model.record import AuditRecord, NearMiss, RecordKind
 from .model.verdict import Decision, Finding, Tier, Verdict
+from .shell.evaluate import evaluate
 from .shell.invocation import Surroundings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
+    from .effects.derive import Derivation
     from .instincts.base import Instinct
     from .model.effect import Effect
+    from .model.fact import Answer, Question
     from .model.jailspec import JailSpec
     from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
@@ -90,28 +96,42 @@ class Pipeline:
         start = self._clock.monotonic_us()
         run = self._new_id()
         try:
-            parsed, evaluation, effects = self._read(intent)
+            parsed, derivation, effects = self._read(intent)
         except IntentError as error:
             verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
             return Judgement(intent, run, verdict, self._situation(intent, ()), elapsed_us=self._clock.monotonic_us() - start, refused=True)
         situation = self._situation(intent, effects)
+        evaluation = derivation.evaluation if derivation else None
         if self._profile.allow_programs or self._profile.rules:
             effects += command_effects(evaluation)  # there a program counts even when it changes nothing that is known
         effects += rule_costs(intent, effects, self._profile, situation)
+        scripted: tuple[Effect, ...] = ()
+
         # The host is asked by need: a judgement that its reflexes end never looks at a disk.
+        def ask(wanted: Sequence[Question]) -> dict[Question, Answer]:
+            return self._facts(situation).answer(wanted)
+
+        def scripts() -> tuple[tuple[Effect, ...], dict[Question, Answer]]:
+            nonlocal scripted
+            if derivation is None or not derivation.wanted:
+                return (), {}
+            scripted, read = follow(derivation, partial(self._derive, intent, derivation.evaluation), ask)
+            return scripted, read
+
         verdict, facts = judge(
             intent,
             effects,
             self._profile,
             situation,
-            lambda wanted: self._facts(situation).answer(wanted),
+            ask,
             self._clock,
             self._instincts,
             unreadable=parsed is not None and bool(parsed.syntax_error),
+            follow=scripts,
         )
         elapsed = self._clock.monotonic_us() - start
         return Judgement(
-            intent, run, verdict.replace(elapsed_us=elapsed), situation, effects, facts, evaluation, parsed,
+            intent, run, verdict.replace(elapsed_us=elapsed), situation, effects + scripted, facts, evaluation, parsed,
             parsed.parser if parsed else "none", elapsed,
         )  # fmt: skip
 
@@ -122,15 +142,25 @@ class Pipeline:
         self._remember(judgement)
         return judgement
 
-    def _read(self, intent: Intent) -> tuple[Parsed | None, Evaluation | None, tuple[Effect, ...]]:
+    def _read(self, intent: Intent) -> tuple[Parsed | None, Derivation | None, tuple[Effect, ...]]:
         """Steps 3 to 5: text to tree, tree to invocations, invocations to effects."""
         if intent.type is not IntentType.SHELL_COMMAND:
             return None, None, effects_of_intent(intent, home=self._home(intent))
         check_text(intent.content)
         parsed = self._parser.parse(intent.content)
-        surroundings = Surroundings(intent.cwd, self._home(intent), intent.env, intent.argv0, intent.positional)
-        derivation = derive(parsed, surroundings, self._parser.parse, workspace=self._situation(intent, ()).workspace)
-        return parsed, derivation.evaluation, derivation.effects
+        evaluation = evaluate(parsed.script, self._surroundings(intent), self._parser.parse)
+        derivation = self._derive(intent, evaluation, ())
+        return parsed, derivation, derivation.effects
+
+    def _derive(self, intent: Intent, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
+        """The effects of an evaluated text; files: scripts whose text is known."""
+        workspace = self._situation(intent, ()).workspace
+        return derive_evaluation(evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files)
+
+    def _surroundings(self, intent: Intent) -> Surroundings:
+        situation, env = self._situation(intent, ()), dict(intent.env)
+        home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
+        return Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user)
 
     def _home(self, intent: Intent) -> str:
         return dict(intent.env).get("HOME") or self._situation(intent, ()).home
@@ -164,11 +194,13 @@ class Pipeline:
         for grant in book.live(self._clock.now()):
             if grant.intent_digest == digest and book.consume(grant.id):
                 return grant.id, ""
-        return "", book.request(digest, judgement.verdict.reason, self._clock.now())
+        summary = "; ".join((judgement.verdict.reason, *judgement.verdict.notes))
+        return "", book.request(digest, summary, self._clock.now())
 
     def _execute(self, judgement: Judgement, spec: JailSpec) -> Outcome:
         """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""
         assert self._jail is not None
+        self._refuse_changed(judgement)
         jail = self._jail()
         workspace = judgement.situation.workspace
         hold = self._reserve(judgement)
@@ -195,6 +227,12 @@ class Pipeline:
             # The command has run and its status is its own; the trail says "outcome unknown", and so do we.
             note = f"the command ran, but its outcome could not be recorded: {error.message}"
         return Outcome(judgement, result, "", note)
+
+    def _refuse_changed(self, judgement: Judgement) -> None:
+        """What was judged is what runs: a script that is another one by now is not it. Raises IntentError."""
+        path = changed(judgement.facts, lambda wanted: self._facts(judgement.situation).answer(wanted))
+        if path:
+            raise IntentError(f"`{path}` has changed since it was judged", hint="give the command again: it is judged anew")
 
     def _reserve(self, judgement: Judgement) -> Hold | None:
         """Money for a run whose cost a profile rule names; None when it costs nothing. Raises BudgetError over a ceiling."""

@@ -6,6 +6,7 @@ seen; an instinct that raises is a deny with its name; adding a finding never lo
 
 from __future__ import annotations
 
+from ..instincts.base import shown
 from ..model.fact import Facts
 from ..model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
 from .rules import judge_rules
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from ..model.profile import Profile
     from ..model.situation import Situation
 
+    Follow = Callable[[], tuple[tuple[Effect, ...], dict[Question, Answer]]]
     Ask = Callable[[Sequence[Question]], dict[Question, Answer]]
 
 _MEND = "take it out of the configuration, or mend it; `instinct explain` shows what ran"
@@ -38,11 +40,13 @@ def judge(
     *,
     unreadable: bool = False,
     facts: Facts | None = None,
+    follow: Follow | None = None,
 ) -> tuple[Verdict, Facts]:
     """All tiers in order, and the facts that were gathered on the way.
 
     ask: answers questions (the host's facts, or a record's). unreadable: the text is no shell, so that bash's own message is wanted before
-    anything else.
+    anything else. follow: reads the scripts that the command runs, once the reflexes have let it pass; what they do is judged by the reflexes
+    too, in the gate tier. In a record their effects stand among the others, marked by `script`.
     """
     members = tuple(instincts)
     steps = [(tier, tuple(each for each in members if each.tier is tier)) for tier in TIERS]
@@ -52,12 +56,25 @@ def judge(
     findings: tuple[Finding, ...] = ()
     ran: tuple[Timing, ...] = ()
     decided = Tier.REFLEX
+    reflexes = tuple(each for each in members if each.tier is Tier.REFLEX)
+    effects, scripted = split(effects)
     for number, (tier, present) in enumerate(steps):
+        first_look = unreadable and number == 0
+        if tier is Tier.GATE and not first_look:
+            if follow is not None:
+                scripted, read = follow()
+                known = known.with_answers(read)
+            effects += scripted
         wanted, faults = questions(present, intent, effects, profile, situation, known)
         if wanted:
             known = known.with_answers(ask(wanted))
-        rules = profile if not (unreadable and number == 0) else profile.replace(rules=())
+        rules = profile if not first_look else profile.replace(rules=())
         said, took = judge_tier(tier, present, intent, effects, rules, situation, known, clock)
+        if tier is Tier.GATE and scripted and not first_look:
+            inner, more = judge_tier(Tier.REFLEX, reflexes, intent, scripted, profile, situation, known, clock)
+            said += tuple(finding for finding in inner if finding.effect is not None)
+            took += tuple(timing.replace(tier=tier) for timing in more)
+        said = tuple(of_script(finding, situation.workspace) for finding in said)
         before = merge(findings)
         findings, ran = findings + faults + said, ran + took
         after = merge(findings)
@@ -67,6 +84,24 @@ def judge(
             break
     elapsed = sum(timing.elapsed_us for timing in ran)
     return Verdict(merge(findings), findings, decided, elapsed, ran), known
+
+
+def split(effects: tuple[Effect, ...]) -> tuple[tuple[Effect, ...], tuple[Effect, ...]]:
+    """The effects of the line itself, and those of scripts on disk."""
+    own = tuple(effect for effect in effects if not effect.has("script"))
+    return own, tuple(effect for effect in effects if effect.has("script")) if len(own) < len(effects) else ()
+
+
+def of_script(finding: Finding, workspace: str) -> Finding:
+    """A finding about a script's effect names the line, never the text: the file may hold what nobody should repeat."""
+    effect = finding.effect
+    if effect is None or not effect.has("script") or finding.decision is Decision.ALLOW:
+        return finding
+    path = effect.get("script").removeprefix(workspace.rstrip("/") + "/")
+    place = f"line {effect.get('line')} of {shown(path)}" if effect.has("line") else f"{shown(path)} holds code that"
+    need = "would be denied" if finding.decision is Decision.DENY else "needs a person's approval"
+    reason = f"{place} {need} as a command of its own ({effect.kind})"
+    return finding.replace(reason=reason, alternative="read the script; run the harmless parts of it by themselves")
 
 
 def judge_tier(

@@ -20,6 +20,8 @@ class QuestionKind(StrEnum):
     #                               "protected": [at most 5 protected paths below, build output left out]}
     SYNTAX = "syntax"  # shell text -> {"ok": bool, "message": str}   (bash -n)
     PACKAGE = "package"  # "manager name folder" -> {"known": bool, "near": a well-known name one edit away or "", "declared": bool (in a manifest there)}
+    PLACE = "place"  # "kube PATH" | "terraform FOLDER" | "gcloud FOLDER" | "docker PATH" -> {"place": the selected context, workspace, project, server}
+    SCRIPT = "script"  # path of a file that runs as code -> as READ; what is kept of the answer is {"sha256": str}
     READ = "read"  # path -> {"text": str, "sha256": str, "more": bool}   opened only if the jail would let the command read it
 
 
