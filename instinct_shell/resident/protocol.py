@@ -20,10 +20,10 @@ MOST = 16 << 20  # bytes of one message: far above the largest environment and c
 
 # what a launcher sends
 PROGRAM, ARGUMENT, FOLDER, VARIABLE, TERMINALS, UMASK = b"PACETU"
-END, RUN, AGAIN = b"FNG"  # how a run ended; which one it was; it may have been told already
+END = b"F"[0]  # how the run ended
 STOP, ABOUT = b"KI"
 # what an engine sends
-HELLO, LONG_WAY, TO_STDOUT, TO_STDERR, STATUS, PLAN = b"HLOWXQ"
+HELLO, LONG_WAY, TO_STDOUT, TO_STDERR, STATUS, PLAN, RUN = b"HLOWXQN"
 
 _NAMESPACES = ("user", "mnt", "pid", "net", "cgroup")
 _HELD_BY = (b"NoNewPrivs:", b"Seccomp:", b"Seccomp_filters:", b"CapEff:", b"CapBnd:")

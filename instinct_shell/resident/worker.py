@@ -52,6 +52,7 @@ class Call:
     def __init__(self, connection: socket, body: bytes, pid: int, listener: int) -> None:
         """Raises Hangup for a body that is no request."""
         self.listener = listener
+        self.run = ""
         self.connection = connection
         self.pid = pid
         self.arguments: list[str] = []
@@ -120,9 +121,7 @@ def _serve(connection: socket, listener: int, programs: Mapping[str, Program], q
         raise Hangup("a caller from elsewhere")
     protocol.send(connection, protocol.message(protocol.record(protocol.HELLO)))
     call = Call(connection, protocol.receive(connection), pid, listener)
-    if protocol.END in call.fields:
-        _record_end(call)
-    elif asked := call.fields.keys() & questions.keys():
+    if asked := call.fields.keys() & questions.keys():
         said = [protocol.record(protocol.TO_STDOUT, questions[tag]().encode()) for tag in asked]
         protocol.send(connection, protocol.message(*said))
     elif call.program not in programs:
@@ -184,6 +183,7 @@ class EngineGuard(Guard):
             raise LongWay("a grant may exist")
         if cost_micros(judgement.effects):
             raise LongWay("it costs money")
+        self.call.run = judgement.run
         try:
             return self.pipeline.act_on(judgement)
         except JailError:
@@ -248,7 +248,8 @@ class CallersJail:
 
         plan = order.encode(spec)
         connection = self._call.connection
-        protocol.send(connection, protocol.message(self._call.said() + protocol.record(protocol.PLAN, plan)))
+        run = protocol.record(protocol.RUN, self._call.run.encode())
+        protocol.send(connection, protocol.message(self._call.said(), run, protocol.record(protocol.PLAN, plan)))
         signal.setitimer(signal.ITIMER_REAL, 0)
         poll = select.poll()
         for fd in (connection.fileno(), self._call.listener):
@@ -261,13 +262,3 @@ class CallersJail:
         except (Hangup, KeyError):
             raise Left from None  # the launcher was killed, and the command with it: a run without an end is a normal state
         return order.result(end)
-
-
-def _record_end(call: Call) -> None:
-    """A run that outlived the worker which judged it, or whose worker was killed."""
-    from .ends import record_end
-
-    _take_on(call)
-    run = call.fields.get(protocol.RUN, b"").decode("ascii", "replace")
-    note = record_end(run, call.fields[protocol.END], again=protocol.AGAIN in call.fields)
-    protocol.send(call.connection, protocol.message(protocol.record(protocol.TO_STDERR, note.encode()) + protocol.record(protocol.STATUS, b"0")))

@@ -60,6 +60,17 @@ def stop(*, as_json: bool) -> int:
     return 0
 
 
+@command.command(name="record-end", hidden=True)
+@click.argument("run")
+@click.argument("report")
+@click.argument("again", required=False, default="")
+def record_end(run: str, report: str, again: str) -> int:
+    """Write down how a run ended; a launcher's last resort when no engine is left to do it."""
+    from ..served import served_end
+
+    return served_end([run, report, again] if again else [run, report])
+
+
 @command.command(name="serve", hidden=True)
 def serve() -> int:
     """Be the engine, in this process."""

@@ -1,0 +1,380 @@
+/* The front: instinct-exec in C. On any trouble it becomes the Python launcher, which is slower and comes to the same verdict. */
+#include "launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Set by the build: the interpreter, the program that starts ours, and the package that the engine must be of. */
+#ifndef INSTINCT_PYTHON
+#error "build it by bin/setup"
+#endif
+
+enum { HELLO_MS = 1000, ANSWER_MS = 4000, MOST = 16 << 20 };
+extern char **environ;
+
+/* ---- bytes */
+
+bool write_all(int fd, const void *data, size_t size)
+{
+    for (const char *at = data; size;) {
+        ssize_t part = write(fd, at, size);
+        if (part < 0 && errno == EINTR) continue;
+        if (part < 0) return false;
+        at += part;
+        size -= (size_t)part;
+    }
+    return true;
+}
+
+bool read_all(int fd, void *data, size_t size)
+{
+    for (char *at = data; size;) {
+        ssize_t part = read(fd, at, size);
+        if (part < 0 && errno == EINTR) continue;
+        if (part <= 0) return false;
+        at += part;
+        size -= (size_t)part;
+    }
+    return true;
+}
+
+bool split(char *data, size_t size, struct body *into)
+{
+    size_t room = 0;
+    *into = (struct body){0};
+    for (size_t at = 0; at < size;) {
+        if (size - at < 6) return false;
+        const unsigned char *length = (unsigned char *)data + at + 1;
+        uint32_t bytes = length[0] | length[1] << 8 | length[2] << 16 | (uint32_t)length[3] << 24;
+        if (bytes > size - at - 6 || data[at + 5 + bytes]) return false;
+        if (into->count == room) {
+            room = room * 2 + 64;
+            struct record *more = realloc(into->records, room * sizeof *more);
+            if (!more) return false;
+            into->records = more;
+        }
+        into->records[into->count++] = (struct record){data[at], bytes, data + at + 5};
+        at += bytes + 6;
+    }
+    return true;
+}
+
+const struct record *find(const struct body *body, char tag)
+{
+    for (size_t i = 0; i < body->count; i++)
+        if (body->records[i].tag == tag) return &body->records[i];
+    return NULL;
+}
+
+/* ---- a request that grows; `broken` once memory ran out */
+
+struct request { char *data; size_t used, room; bool broken; };
+
+static void add(struct request *request, char tag, const char *data, size_t size)
+{
+    if (request->used + size + 6 > request->room) {
+        request->room = (request->used + size + 6) * 2 + 8192;
+        char *more = realloc(request->data, request->room);
+        if (!more || size > MOST) {
+            request->broken = true;
+            return;
+        }
+        request->data = more;
+    }
+    char *at = request->data + request->used;
+    *at++ = tag;
+    for (int shift = 0; shift < 32; shift += 8) *at++ = (char)(size >> shift);
+    memcpy(at, data, size);
+    at[size] = 0;
+    request->used += size + 6;
+}
+
+static void add_text(struct request *request, char tag, const char *text)
+{
+    add(request, tag, text, strlen(text));
+}
+
+static void finish(struct request *request)
+{
+    size_t size = request->used - 4;
+    for (int i = 0; i < 4; i++) request->data[i] = (char)(size >> 8 * i);
+}
+
+/* Everything that bears on the answer: what is asked, where, with which environment. */
+static bool make_request(struct request *request, const char *program, char *const *arguments)
+{
+    char umask_text[16], terminals[4] = "", *cwd = getcwd(NULL, 0);
+    *request = (struct request){.data = malloc(8192), .used = 4, .room = 8192};
+    if (!request->data || !cwd || *cwd != '/') return false;
+    mode_t mask = umask(077);
+    umask(mask);
+    snprintf(umask_text, sizeof umask_text, "%o", mask);
+    for (int fd = 0; fd < 3; fd++)
+        if (isatty(fd)) strcat(terminals, (const char *[]){"0", "1", "2"}[fd]);
+    add_text(request, 'P', program);
+    for (; *arguments; arguments++) add_text(request, 'A', *arguments);
+    add_text(request, 'C', cwd);
+    add_text(request, 'U', umask_text);
+    add_text(request, 'T', terminals);
+    for (char **entry = environ; *entry; entry++) add_text(request, 'E', *entry);
+    free(cwd);
+    if (request->broken || request->used > MOST) return false;
+    finish(request);
+    return true;
+}
+
+/* ---- the engine */
+
+static bool same_link(pid_t pid, const char *name)
+{
+    char theirs[64], ours[64], seen[256], own[256];
+    snprintf(theirs, sizeof theirs, "/proc/%d/%s", pid, name);
+    snprintf(ours, sizeof ours, "/proc/self/%s", name);
+    ssize_t first = readlink(theirs, seen, sizeof seen), second = readlink(ours, own, sizeof own);
+    return first > 0 && first == second && first < (ssize_t)sizeof seen && !memcmp(seen, own, (size_t)first);
+}
+
+/* The lines of /proc/PID/status that say what holds a process. */
+static bool held_by(const char *path, char *into, size_t room)
+{
+    static const char *const names[] = {"NoNewPrivs:", "Seccomp:", "Seccomp_filters:", "CapEff:", "CapBnd:"};
+    char text[8193];
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0) close(fd);
+    if (size <= 0) return false;
+    text[size] = *into = 0;
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (!strncmp(line, names[i], strlen(names[i])) && strlen(into) + strlen(line) + 2 < room) strcat(strcat(into, line), "\n");
+    return true;
+}
+
+/* Whether that process sees the machine as we do and is held by nothing that does not hold us: no jailed command ever does. */
+static bool stands_beside(pid_t pid)
+{
+    char path[64], theirs[512], ours[512];
+    snprintf(path, sizeof path, "/proc/%d/status", pid);
+    return pid > 0 && same_link(pid, "ns/user") && same_link(pid, "ns/mnt") && same_link(pid, "ns/pid") && same_link(pid, "ns/net") &&
+           same_link(pid, "ns/cgroup") && same_link(pid, "root") && held_by(path, theirs, sizeof theirs) &&
+           held_by("/proc/self/status", ours, sizeof ours) && !strcmp(theirs, ours);
+}
+
+/* The runtime directory, opened and found ours alone; -1. */
+static int open_runtime(void)
+{
+    char path[4200];
+    struct stat found;
+    const char *base = getenv("XDG_RUNTIME_DIR"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int size;
+    if (base && *base == '/' && !stat(base, &found) && found.st_uid == getuid())
+        size = snprintf(path, sizeof path, "%s/instinct-shell", base);
+    else if (state && *state == '/')
+        size = snprintf(path, sizeof path, "%s/instinct-shell/run", state);
+    else if (home && *home == '/')
+        size = snprintf(path, sizeof path, "%s/.local/state/instinct-shell/run", home);
+    else
+        return -1;
+    int fd = size < (int)sizeof path ? open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) : -1;
+    if (fd >= 0 && (fstat(fd, &found) || found.st_uid != getuid() || found.st_mode & 077)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static bool wait_for(int fd, int ms)
+{
+    struct pollfd one = {.fd = fd, .events = POLLIN};
+    int ready;
+    do ready = poll(&one, 1, ms);
+    while (ready < 0 && errno == EINTR);
+    return ready > 0;
+}
+
+/* An engine that has taken our call and is what it says; -1 with the reason. */
+static int call_engine(const char **trouble)
+{
+    static const char hello[] = {6, 0, 0, 0, 'H', 0, 0, 0, 0, 0};
+    struct stat package;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    *trouble = "absent";
+    int runtime = open_runtime(), yes = 1;
+    if (runtime < 0 || stat(INSTINCT_PACKAGE, &package)) return -1;
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/engine1-%lx-%lx", runtime, (unsigned long)package.st_dev,
+             (unsigned long)package.st_ino);
+    int engine = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool called = engine >= 0 && !setsockopt(engine, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) &&
+                  !connect(engine, (struct sockaddr *)&address, sizeof address);
+    close(runtime);
+    if (!called) return -1;
+    *trouble = "hung";
+    if (!wait_for(engine, HELLO_MS)) return -1;
+    char data[sizeof hello], control[CMSG_SPACE(sizeof(struct ucred))];
+    struct iovec part = {data, sizeof data};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    *trouble = "died";
+    if (recvmsg(engine, &message, MSG_CMSG_CLOEXEC) != sizeof hello) return -1;
+    *trouble = "declined";
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    struct ucred sender;
+    if (memcmp(data, hello, sizeof hello) || !first || first->cmsg_level != SOL_SOCKET || first->cmsg_type != SCM_CREDENTIALS) return -1;
+    memcpy(&sender, CMSG_DATA(first), sizeof sender); /* whoever sent this, not whoever made the socket */
+    if (sender.uid != getuid() || !stands_beside(sender.pid)) return -1;
+    *trouble = NULL;
+    return engine;
+}
+
+/* The body of the next message, split; false when there is none in time. */
+static bool hear_answer(int engine, struct body *answer)
+{
+    uint32_t size;
+    char *data;
+    if (!wait_for(engine, ANSWER_MS) || !read_all(engine, &size, sizeof size) || size > MOST || !(data = malloc(size + 1))) return false;
+    return read_all(engine, data, size) && split(data, size, answer);
+}
+
+static void say(const struct body *answer)
+{
+    const struct record *out = find(answer, 'O'), *err = find(answer, 'W');
+    if (out) write_all(1, out->data, out->size); /* nobody listens: the exit status still says it */
+    if (err) write_all(2, err->data, err->size);
+}
+
+/* ---- one run */
+
+static int engine = -1;
+static char run_id[64], ending[2400];
+
+/* Brings the end to the engine while what is left of the jail ends. */
+static void report_end(const struct outcome *outcome)
+{
+    const char *limit = outcome->limit ? outcome->limit : "-";
+    struct request message = {.data = malloc(8192), .used = 4, .room = 8192};
+    if (outcome->failed)
+        snprintf(ending, sizeof ending, "failed %d %s", outcome->step_errno, outcome->step);
+    else if (outcome->ended)
+        snprintf(ending, sizeof ending, "ended %d %lld %lld %lld %lld %s", outcome->status, outcome->user_us, outcome->system_us, outcome->rss_kb,
+                 outcome->wall_us, limit);
+    else
+        snprintf(ending, sizeof ending, "lost %lld %s", outcome->wall_us, limit);
+    if (!message.data) return;
+    add_text(&message, 'F', ending);
+    finish(&message);
+    send(engine, message.data, message.used, MSG_NOSIGNAL); /* hear_end finds out when it did not arrive */
+    free(message.data);
+}
+
+/* Makes sure that the end is recorded: by the worker that judged, else by another one, else by ourselves. */
+static void hear_end(void)
+{
+    struct body answer;
+    struct request again;
+    const char *trouble;
+    if (hear_answer(engine, &answer)) {
+        say(&answer);
+        return;
+    }
+    close(engine);
+    char *words[] = {run_id, ending, "again", NULL};
+    engine = call_engine(&trouble);
+    if (engine >= 0 && make_request(&again, "end", words) && send(engine, again.data, again.used, MSG_NOSIGNAL) == (ssize_t)again.used &&
+        hear_answer(engine, &answer) && find(&answer, 'X')) {
+        say(&answer);
+        return;
+    }
+    pid_t recorder = fork();
+    if (!recorder) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        execl(INSTINCT_PYTHON, INSTINCT_PYTHON, "-I", "-S", "-X", "utf8", INSTINCT_LAUNCH, "instinct", "engine", "record-end", run_id, ending, "again", NULL);
+        _exit(FAILED);
+    }
+    while (recorder > 0 && waitpid(recorder, NULL, 0) < 0 && errno == EINTR) {}
+}
+
+static int status_of(const struct outcome *outcome)
+{
+    if (outcome->failed) return FAILED;
+    if (outcome->limit && !strcmp(outcome->limit, "wall_seconds")) return TIMED_OUT;
+    if (outcome->limit) die_like(SIGKILL);
+    if (!outcome->ended) return FAILED;
+    if (WIFSIGNALED(outcome->status)) die_like(WTERMSIG(outcome->status));
+    return WEXITSTATUS(outcome->status);
+}
+
+static _Noreturn void become_python(char **argv, const char *trouble)
+{
+    static const char *const start[] = {INSTINCT_PYTHON, "-I", "-S", "-X", "utf8", INSTINCT_LAUNCH, "instinct-exec"};
+    enum { WORDS = sizeof start / sizeof *start };
+    size_t count = 0;
+    while (argv[count]) count++;
+    const char **words = calloc(WORDS + count + 1, sizeof *words);
+    if (words && (!trouble || !setenv("INSTINCT_ENGINE", trouble, 1))) {
+        memcpy(words, start, sizeof start);
+        for (size_t i = 1; i < count; i++) words[WORDS + i - 1] = argv[i];
+        execv(INSTINCT_PYTHON, (char **)words);
+    }
+    dprintf(2, "instinct: cannot start `%s`; refused\n  mend: run bin/setup again\n", INSTINCT_PYTHON);
+    _exit(FAILED);
+}
+
+int main(int argc, char **argv)
+{
+    const char *trouble = NULL;
+    struct request request;
+    struct body answer, plan;
+    if (argc < 2 || getenv("INSTINCT_ENGINE") || !plain_descriptors() || !make_request(&request, "instinct-exec", argv + 1)) become_python(argv, NULL);
+    engine = call_engine(&trouble);
+    if (engine < 0) become_python(argv, trouble);
+    if (send(engine, request.data, request.used, MSG_NOSIGNAL) != (ssize_t)request.used) become_python(argv, "died");
+
+    /* While the engine judges, the namespaces are made; without a plan nothing is ever run in them. */
+    int report[2], way[2];
+    sigset_t all, mask;
+    sigfillset(&all);
+    if (pipe2(report, O_CLOEXEC) || pipe2(way, O_CLOEXEC)) become_python(argv, "declined");
+    sigprocmask(SIG_BLOCK, &all, &mask);
+    pid_t child = fork();
+    if (!child) enter_jail(report[1], way[0], &mask);
+    sigprocmask(SIG_SETMASK, &mask, NULL);
+    close(report[1]);
+    close(way[0]);
+    bool heard = child > 0 && hear_answer(engine, &answer);
+    const struct record *sent = heard ? find(&answer, 'Q') : NULL, *run = heard ? find(&answer, 'N') : NULL;
+    const struct record *status = heard ? find(&answer, 'X') : NULL, *wall;
+    if (!sent) {
+        close(way[1]);
+        if (child > 0) kill(child, SIGKILL);
+        while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+        for (char byte; read_all(report[0], &byte, 1);) {} /* until the attendant has ended too */
+        if (!status) become_python(argv, heard ? "declined" : "died");
+        say(&answer);
+        return atoi(status->data);
+    }
+    say(&answer);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    snprintf(run_id, sizeof run_id, "%s", run ? run->data : "");
+    uint32_t size = sent->size;
+    if (!write_all(way[1], &size, sizeof size) || !write_all(way[1], sent->data, sent->size)) {
+        /* the jail's process has died: the report says why */
+    }
+    close(way[1]);
+    struct outcome outcome = {0};
+    double seconds = split(sent->data, sent->size, &plan) && (wall = find(&plan, 'w')) ? atof(wall->data) / 1000 : 0;
+    watch(child, report[0], seconds, &outcome, report_end);
+    hear_end();
+    return status_of(&outcome);
+}

@@ -1,0 +1,56 @@
+/* The C launcher: asks the engine for a verdict and a ready-made plan, and carries the plan out as the command's parent.
+ *
+ * The plan's form and the order of its steps: docs/protocol/plan.md. The same plan is carried out by instinct_shell/resident/running.py, and the
+ * words of the steps are the same, since hints are found by them. */
+#ifndef INSTINCT_LAUNCHER_H
+#define INSTINCT_LAUNCHER_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum { FAILED = 125, TIMED_OUT = 124 };
+
+/* One record of a message or a plan: `data` is followed by a NUL that `size` does not count. */
+struct record {
+    char tag;
+    uint32_t size;
+    char *data;
+};
+
+struct body {
+    struct record *records;
+    size_t count;
+};
+
+bool split(char *data, size_t size, struct body *into); /* false: not a body */
+const struct record *find(const struct body *body, char tag);
+bool write_all(int fd, const void *data, size_t size);
+bool read_all(int fd, void *data, size_t size);
+
+/* jail.c: the processes between the launcher's fork and the command's exec. The plan comes by the pipe `plan_fd`, once there is one: four bytes of
+ * length before it; end of file instead means that nothing is to run. `mask`: the caller's. Never returns. */
+_Noreturn void enter_jail(int report, int plan_fd, const sigset_t *mask);
+_Noreturn void attend(pid_t command, int report);
+
+/* watch.c: the launcher's side of a run. */
+struct outcome {
+    bool failed;         /* a step failed, nothing ran: `step` and `step_errno` */
+    int step_errno;
+    char step[2048];
+    bool ended;          /* the attendant's closing words were heard */
+    int status;          /* raw wait status */
+    long long user_us, system_us, rss_kb, wall_us;
+    const char *limit;   /* which limit ended it, or NULL */
+};
+/* Calls `told` once, as soon as the outcome is known, while what is left of the jail ends. */
+void watch(pid_t child, int report, double wall_seconds, struct outcome *into, void (*told)(const struct outcome *));
+bool plain_descriptors(void);
+_Noreturn void die_like(int number);
+
+#endif
