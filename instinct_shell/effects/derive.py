@@ -189,7 +189,7 @@ class _Level:
         evaluation = evaluate(parsed.script, around, self.work.parse)
         level = _Level(self.work, self.scene.inner(None, around.variables), self.depth + 1, origin, call.certainty, bool(line) or self.in_file)
         for effect in level.run(evaluation):
-            if line and not effect.get("line"):
+            if line and not effect.get("line") and not effect.get("script"):
                 effect = followed.at_line(effect, line + text.count("\n", 0, effect.span.start))
             yield effect.replace(span=call.span) if call.span != NOWHERE else effect
 
