@@ -12,6 +12,7 @@ from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, literal
 from . import spend
 from .call import Call, Scene
+from .followed import at_line
 from .python_flow import Flow, name_filter
 from .python_values import UNKNOWN, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat, each, field_of, join_path
 
@@ -72,7 +73,13 @@ class Reader(Flow):
     def block(self, body: list[ast.stmt]) -> None:
         """Statements in order."""
         for statement in body:
+            before = len(self.effects)
             self.statement(statement)
+            if self.path and self.depth == 0:
+                self.effects[before:] = [
+                    effect if effect.has("line") or effect.has("script") else at_line(effect, statement.lineno)
+                    for effect in self.effects[before:]
+                ]
 
     def step(self) -> None:
         """Counts one node."""
