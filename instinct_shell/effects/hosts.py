@@ -89,11 +89,20 @@ def address_attributes(host: str) -> dict[str, str]:
     return {"metadata": "1" if is_metadata(host) else "", "private": "1" if is_private(host) else ""}
 
 
+def url_text(field: Field) -> str | None:
+    """The URL a word names; `?` and `[` of a URL match no file, so the shell hands the word on as it stands."""
+    if field.text is not None:
+        return field.text
+    if field.glob and len(field.values) == 1:
+        return field.values[0].replace("\\", "")
+    return None
+
+
 def url_target(field: Field) -> Target:
     """A URL target for a word; of a dynamic word the literal prefix."""
     if field.known is Known.DYNAMIC:
         return Target(TargetKind.URL, field.prefix, field.reason or "dynamic word")
-    return Target(TargetKind.URL, field.values[0] if field.values else "")
+    return Target(TargetKind.URL, url_text(field) or (field.values[0] if field.values else ""))
 
 
 def host_target(field: Field) -> Target:

@@ -13,7 +13,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import spend
 from .call import Call, Program, Scene
-from .hosts import address_attributes, host_of, url_target
+from .hosts import address_attributes, host_of, url_target, url_text
 from .roles import file_effects, path_effects
 from .verbs import head_of, shown
 
@@ -257,9 +257,10 @@ def _curl_outputs(call: Call, scene: Scene, request: Request) -> Iterator[Effect
 
 def remote_name(url: Field) -> Field:
     """The file name under which a URL is saved."""
-    if url.text is None:
+    text = url_text(url)
+    if text is None:
         return Field(Known.DYNAMIC, prefix="./", reason="named after a URL that is not known", origins=url.origins)
-    path = url.text.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
+    path = text.split("://", 1)[-1].split("?", 1)[0].split("#", 1)[0]
     return literal(posixpath.basename(path) if "/" in path and not path.endswith("/") else "index.html")
 
 

@@ -109,4 +109,8 @@ def test_rows_that_a_key_bounds(text: str, rows: str) -> None:
 
 
 def test_objects_are_named() -> None:
-    assert [s.object for s in analyse('TRUNCATE "Orders"; DROP TABLE IF EXISTS public.users; DELETE FROM a')] == ["Orders", "public.users", "a"]
+    assert [s.object for s in analyse('TRUNCATE "Orders"; DROP TABLE IF EXISTS public.users; DELETE FROM a')] == [
+        "Orders",
+        "public.users",
+        "a",
+    ]
