@@ -47,9 +47,12 @@ class Place:
         words = ["--agent", self.agent, "--timeout", str(self.timeout), "pre"]
         began = time.monotonic()
         process = subprocess.Popen(
-            [self.hook, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env, preexec_fn=self.prepare
+            [self.hook, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env,
+            preexec_fn=self.prepare,  # noqa: PLW1509  # it only sets limits
         )
-        assert process.stdin and process.stdout and process.stderr
+        assert process.stdin
+        assert process.stdout
+        assert process.stderr
         try:
             process.stdin.write(self.raw)
             process.stdin.flush()

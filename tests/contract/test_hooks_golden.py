@@ -72,7 +72,7 @@ def test_each_recorded_call_is_read_and_passes(row: dict[str, object], workspace
         assert seen(agent, said, data) == ("ran", "")
 
 
-@pytest.mark.parametrize("row", [row for row in RECORDED if moment_of(row) is Moment.BEFORE], ids=lambda row: agent_of(row))
+@pytest.mark.parametrize("row", [row for row in RECORDED if moment_of(row) is Moment.BEFORE], ids=agent_of)
 def test_the_same_call_with_harm_in_it_is_blocked_with_reason_and_alternative(
     row: dict[str, object], workspace: Path, tmp_path: Path, home: Path
 ) -> None:

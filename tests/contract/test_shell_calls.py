@@ -6,6 +6,7 @@ import json
 import time
 from pathlib import Path
 
+import hook_clients
 import pytest
 from shell_harness import Shell, needs_jail
 
@@ -18,7 +19,8 @@ RECORDED = [json.loads(line) for line in CASES.read_text(encoding="utf-8").split
 # Shortened recordings ("[...]") cannot be run; hook and server commands of the recording's own harness neither.
 WHOLE = [row for row in RECORDED if "[...]" not in row["argv"][-1] and "/opt/instinct/hook.py" not in row["argv"][-1] and "/opt/other" not in row["argv"][-1]]
 SIGNALS = ("sleep 2", "sleep 3")
-AGENT_VALUES = {"CLAUDE_CODE_SESSION_ID": "c-1", "CODEX_THREAD_ID": "x-1", "OPENCODE_PID": "77", "QWEN_CODE_SESSION_ID": "q-1", "COPILOT_AGENT_SESSION_ID": "p-1"}
+AGENT_VALUES = {"CLAUDE_CODE_SESSION_ID": "c-1", "CODEX_THREAD_ID": "x-1", "OPENCODE_PID": "77", "QWEN_CODE_SESSION_ID": "q-1"}
+AGENT_NAMES = ("CLAUDE", "CODEX", "GEMINI", "COPILOT", "OPENCODE", "QWEN")
 KEYS = ("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_MESSAGING_TOKEN", "CLAUDE_CODE_MESSAGING_SOCKET")
 
 
@@ -32,7 +34,7 @@ def shell(tmp_path: Path, workspace: Path) -> Shell:
 def environment(row: dict[str, object]) -> dict[str, str]:
     """The recorded variables that identify an agent, with values, and its keys."""
     names = [str(name) for name in row["env_names"]]  # type: ignore[union-attr]  # a list of names
-    return {name: AGENT_VALUES.get(name, "x") for name in names if name.startswith(("CLAUDE", "CODEX", "GEMINI", "COPILOT", "OPENCODE", "QWEN")) or name in KEYS}
+    return {name: AGENT_VALUES.get(name, "x") for name in names if name.startswith(AGENT_NAMES) or name in KEYS}
 
 
 def here(text: str, shell: Shell, tracker: str) -> str:
@@ -82,7 +84,8 @@ def claude(inner: str, tracker: Path, home: Path) -> str:
     snapshot = home / ".claude" / "shell-snapshots" / "snapshot-bash-1700000000000-abcdef.sh"
     snapshot.parent.mkdir(parents=True, exist_ok=True)
     snapshot.write_text("shopt -s expand_aliases\n", encoding="ascii")
-    return f"source {snapshot} 2>/dev/null || true && \\builtin shopt -u extglob 2>/dev/null || true && eval {quote_always(inner)} < /dev/null && pwd -P >| {tracker}"
+    before = f"source {snapshot} 2>/dev/null || true && \\builtin shopt -u extglob 2>/dev/null || true && "
+    return f"{before}eval {quote_always(inner)} < /dev/null && pwd -P >| {tracker}"
 
 
 @pytest.fixture
@@ -161,7 +164,7 @@ def test_no_variable_says_that_we_are_inside(shell: Shell) -> None:
 
 def test_our_own_hook_is_started_not_jailed(shell: Shell) -> None:
     hook = shell.data / "bin" / "instinct-hook"
-    call = {"session_id": "s", "cwd": str(shell.workspace), "hook_event_name": "BeforeTool", "tool_name": "run_shell_command", "tool_input": {"command": "rm -rf ~"}}
+    call = hook_clients.inputs("gemini", "rm -rf ~", str(shell.workspace))
     done = shell.run("-c", f"{hook} --agent gemini pre", given=json.dumps(call).encode())
     assert done.returncode == 2
     assert b"deletes the home directory" in done.stderr
@@ -174,9 +177,9 @@ def test_a_snapshot_is_written_and_nothing_else(shell: Shell) -> None:
     snapshots.mkdir(parents=True)
     file = snapshots / "snapshot-bash-1700000000000-abcdef.sh"
     text = (
-        f"SNAPSHOT_FILE={file}\n      # First, create/clear the snapshot file\n      echo \"# Snapshot file\" >| \"$SNAPSHOT_FILE\"\n"
+        f'SNAPSHOT_FILE={file}\n      # First, create/clear the snapshot file\n      echo "# Snapshot file" >| "$SNAPSHOT_FILE"\n'
         "      for X in a b; do python3 -c 'import os; open(os.environ[\"APP_EVIL\"], \"a\").write(\"evil\")' 2>/dev/null; done\n"
-        "      if [ ! -f \"$SNAPSHOT_FILE\" ]; then\n        exit 1\n      fi\n    "
+        '      if [ ! -f "$SNAPSHOT_FILE" ]; then\n        exit 1\n      fi\n    '
     )
     for victim in (snapshots / "other", shell.workspace / "README.md"):
         file.unlink(missing_ok=True)

@@ -15,16 +15,18 @@ from shell_harness import REAL, Shell, needs_jail
 pytestmark = [pytest.mark.jail, pytest.mark.slow]
 
 LINES = (
-    "echo hello", "printf '%s\\n' a 'b c'", "echo $((6*7)) ${x:-default}", "mkdir -p a/b/c", "touch one two", "echo data > file.txt", "echo more >> README.md",
-    "cat README.md", "cp README.md copy.md", "mv README.md moved.md", "rm -f README.md", "ln -s README.md link", "ln README.md hard", "chmod 600 README.md",
-    "false", "exit 3", "true && false || echo rescued", "nosuchprogram --flag", "ls /nonexistent_x", "cd /nonexistent_x", "cat nosuch.txt", "rmdir nosuch",
-    "sh -c 'exit 5'", "bash -c 'echo inner; exit 6'", "kill -TERM $$", "for i in 1 2 3; do echo $i > f$i; done", "while read l; do echo \"<$l>\"; done < README.md",
-    "case $HOME in /*) echo abs;; esac", "f() { local v=1; return 4; }; f", "x=(a b c); echo ${#x[@]} ${x[-1]}", "declare -A m=([k]=v); echo ${m[k]}",
-    "echo {a,b}{1,2}", "echo *.md", "echo ~ | wc -c", "test -f README.md && echo there", "[[ -d .git ]] && echo repo", "git status --short", "git log --oneline | wc -l",
-    "git rev-parse --abbrev-ref HEAD", "echo new > n && git add n && git status --short", "cat <<E\nheredoc $((1+1))\nE", "cat <<< here-string", "sort <<< $'b\\na'",
-    "wc -c < README.md", "diff README.md /dev/null", "grep -c app README.md", "sed -i s/app/APP/ README.md", "awk '{print NF}' README.md", "find . -name '*.md' | sort",
-    "head -c 3 /dev/zero | od -An -tx1", "seq 1 3 | tac", "echo err >&2", "exec 3> three; echo via3 >&3", "set -o pipefail; false | true", "set -e; false; echo never",
-    "trap 'echo trapped' EXIT; echo body", "printf 'a\\0b' | od -An -c", "umask 077; touch private; stat -c %a private", "env -i /bin/echo bare", "python3 -c 'print(2**10)'",
+    "echo hello", "printf '%s\\n' a 'b c'", "echo $((6*7)) ${x:-default}", "mkdir -p a/b/c", "touch one two", "echo data > file.txt",
+    "echo more >> README.md", "cat README.md", "cp README.md copy.md", "mv README.md moved.md", "rm -f README.md", "ln -s README.md link",
+    "ln README.md hard", "chmod 600 README.md", "false", "exit 3", "true && false || echo rescued", "nosuchprogram --flag", "ls /nonexistent_x",
+    "cd /nonexistent_x", "cat nosuch.txt", "rmdir nosuch", "sh -c 'exit 5'", "bash -c 'echo inner; exit 6'", "kill -TERM $$",
+    "for i in 1 2 3; do echo $i > f$i; done", 'while read l; do echo "<$l>"; done < README.md', "case $HOME in /*) echo abs;; esac",
+    "f() { local v=1; return 4; }; f", "x=(a b c); echo ${#x[@]} ${x[-1]}", "declare -A m=([k]=v); echo ${m[k]}", "echo {a,b}{1,2}", "echo *.md",
+    "echo ~ | wc -c", "test -f README.md && echo there", "[[ -d .git ]] && echo repo", "git status --short", "git log --oneline | wc -l",
+    "git rev-parse --abbrev-ref HEAD", "echo new > n && git add n && git status --short", "cat <<E\nheredoc $((1+1))\nE", "cat <<< here-string",
+    "sort <<< $'b\\na'", "wc -c < README.md", "diff README.md /dev/null", "grep -c app README.md", "sed -i s/app/APP/ README.md",
+    "awk '{print NF}' README.md", "find . -name '*.md' | sort", "head -c 3 /dev/zero | od -An -tx1", "seq 1 3 | tac", "echo err >&2",
+    "exec 3> three; echo via3 >&3", "set -o pipefail; false | true", "set -e; false; echo never", "trap 'echo trapped' EXIT; echo body",
+    "printf 'a\\0b' | od -An -c", "umask 077; touch private; stat -c %a private", "env -i /bin/echo bare", "python3 -c 'print(2**10)'",
 )  # fmt: skip
 FORMS = ("{}", "{}\necho status=$?", "( {}\n)", "{{ {}\n}} | cat", "{{ {}\n}} > captured.out 2>&1; cat captured.out")
 

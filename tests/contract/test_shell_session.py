@@ -78,12 +78,12 @@ def test_piped_commands_run_as_in_bash(text: str, shell: Shell) -> None:
 
 DENIED = {
     "at once": ("rm -rf ~\necho $?\n", b"126\n"),
-    "in a function": ("f() { rm -rf \"$1\"; }\nf ~\necho $?\n", b"126\n"),
-    "by a variable": ("D=/\nrm -rf \"$D\"\necho $?\n", b"126\n"),
+    "in a function": ('f() { rm -rf "$1"; }\nf ~\necho $?\n', b"126\n"),
+    "by a variable": ('D=/\nrm -rf "$D"\necho $?\n', b"126\n"),
     "by two variables": ("H=/etc; D=$H/ssh\nH=x\nrm -rf $D\necho $?\n", b"126\n"),
     "by the folder": ("cd ~\nrm -rf ./*\necho $?\n", b"126\n"),
     "by an alias": ("shopt -s expand_aliases\nalias l='rm -rf ~'\nl\necho $?\n", b"126\n"),
-    "by positional parameters": ("set -- ~\nrm -rf \"$1\"\necho $?\n", b"126\n"),
+    "by positional parameters": ('set -- ~\nrm -rf "$1"\necho $?\n', b"126\n"),
     "half a command": ("echo 'never ended\nrm -rf ~\n", b""),
     "the way commands come": ("eval() { :; }\necho $?\n", b"126\n"),
 }
@@ -100,8 +100,8 @@ def test_harm_is_seen_across_commands(text: str, expected: bytes, shell: Shell) 
 
 HARMLESS = {
     "a variable in the workspace": "D=build\nmkdir -p $D/x\nrm -rf $D\nls -d build || echo gone\n",
-    "a scratch folder": "T=$(mktemp -d)\ntouch $T/a\nrm -rf \"$T\"\necho done\n",
-    "a value read": "read name\nhello\necho \"$name\" > note.txt\ncat note.txt\n",
+    "a scratch folder": 'T=$(mktemp -d)\ntouch $T/a\nrm -rf "$T"\necho done\n',
+    "a value read": 'read name\nhello\necho "$name" > note.txt\ncat note.txt\n',
     "a function used twice": "build() { mkdir -p out && touch out/$1; }\nbuild a\nbuild b\nls out\n",
     "a loop over names": "for n in a b; do touch $n.txt; done\nls *.txt\nrm -f $n.txt\n",
 }

@@ -87,7 +87,7 @@ def outside() -> None:
 
 def scopes(profile: Profile, project: str) -> tuple[str, ...]:
     """The folders that commands of this profile may write, as far as they are known without a workspace."""
-    known = {"{workspace}": project, "{tmp}": "/tmp"}  # noqa: S108  # named to be avoided
+    known = {"{workspace}": project, "{tmp}": "" if profile.private_tmp else "/tmp"}  # noqa: S108  # named to be avoided
     return tuple(folder for folder in (known.get(each, each) for each in profile.writable) if folder.startswith("/"))
 
 
