@@ -130,7 +130,9 @@ def _match(fields: tuple[Field, ...], words: tuple[str, ...]) -> bool:
         return not words
     field = fields[0]
     if field.many:
-        return any(all(_fits(field, word, many=True) for word in words[:n]) and _match(fields[1:], words[n:]) for n in range(len(words) + 1))
+        return any(
+            all(_fits(field, word, many=True) for word in words[:n]) and _match(fields[1:], words[n:]) for n in range(len(words) + 1)
+        )
     return bool(words) and _fits(field, words[0]) and _match(fields[1:], words[1:])
 
 

@@ -13,7 +13,9 @@ def words() -> st.SearchStrategy[str]:
     plain = st.sampled_from(["a", "b c".replace(" ", "\\ "), "-f", "x=1", "é", "1", "--", "a.c", "/q/r"])
     pieces = st.one_of(
         plain,
-        st.sampled_from(["$x", "${x}", '"$x"', '"${x:-d e}"', "${u:-d e}", "${x%b}", "${x#a}", "${x/a/q}", "${#x}", "$#", '"$@"', "$*", "${x^^}"]),
+        st.sampled_from(
+            ["$x", "${x}", '"$x"', '"${x:-d e}"', "${u:-d e}", "${x%b}", "${x#a}", "${x/a/q}", "${#x}", "$#", '"$@"', "$*", "${x^^}"]
+        ),
         st.sampled_from(["'a b'", '"a b"', "$'a\\tb'", '""', "''", "\\$x", '"\\$x"', "'$x'", "a'b'\"c\""]),
         st.sampled_from(["{a,b}", "{1..3}", "{a,{b,c}}", "{a", "b}", "{}", "~", "~/q", "$((1+2))", "$((y+1))"]),
         st.sampled_from(["$(echo p q)", '"$(echo p q)"', "$(c1 s)", "`c2 t`", "$(printf '%s' z)", '"${u:-$(c3 w)}"']),
@@ -25,8 +27,12 @@ def simple() -> st.SearchStrategy[str]:
     """A simple command or an assignment."""
     command = st.tuples(st.sampled_from(NAMES), st.lists(words(), max_size=3)).map(lambda t: " ".join([t[0], *t[1]]))
     assignment = st.tuples(st.sampled_from(VARIABLES), st.sampled_from(["=", "+="]), words()).map("".join)
-    variable_command = st.sampled_from(["$x a", '"$x" a', "$u c1 a", "${y:-c2} a", "eval 'c1 a; x=q'", 'eval "c2 $x"', "set -- p 'q r'", "shift"])
-    redirected = st.tuples(command, st.sampled_from([" >f", " 2>&1", " <<<$x", " >>f 2>/dev/null", " <<E\n$x $(c3 h)\nE\n", " <<'E'\n$(c3 h)\nE\n"])).map("".join)
+    variable_command = st.sampled_from(
+        ["$x a", '"$x" a', "$u c1 a", "${y:-c2} a", "eval 'c1 a; x=q'", 'eval "c2 $x"', "set -- p 'q r'", "shift"]
+    )
+    redirected = st.tuples(
+        command, st.sampled_from([" >f", " 2>&1", " <<<$x", " >>f 2>/dev/null", " <<E\n$x $(c3 h)\nE\n", " <<'E'\n$(c3 h)\nE\n"])
+    ).map("".join)
     return st.one_of(command, command, assignment, variable_command, redirected)
 
 
@@ -40,7 +46,9 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     name = st.sampled_from(VARIABLES)
     return st.one_of(
         st.tuples(body, body).map("".join),
-        st.tuples(inner.filter(lambda t: "<<E" not in t and "<<'" not in t), st.sampled_from([" && ", " || ", " | ", "; ", " & "]), body).map("".join),
+        st.tuples(
+            inner.filter(lambda t: "<<E" not in t and "<<'" not in t), st.sampled_from([" && ", " || ", " | ", "; ", " & "]), body
+        ).map("".join),
         body.map(lambda b: f"(\n{b})\n"),
         body.map(lambda b: f"{{\n{b}}}\n"),
         st.tuples(body, body, body).map(lambda t: f"if\n{t[0]}then\n{t[1]}else\n{t[2]}fi\n"),

@@ -249,7 +249,7 @@ def _join_with(found: list[Text], separator: str) -> Text:
 class _Builder:
     """Collects the pieces of fields. A piece is (knowledge, whether its glob characters are active)."""
 
-    __slots__ = ("_ev", "_fields", "_many", "_pieces", "_quoted", "_span", "_unset")
+    __slots__ = ("_ev", "_fields", "_many", "_parts", "_pieces", "_quoted", "_ragged", "_span", "_unset")
 
     def __init__(self, evaluator: Evaluator, span: Span) -> None:
         self._ev = evaluator
@@ -258,18 +258,23 @@ class _Builder:
         self._pieces: list[tuple[Text, bool]] = []
         self._quoted = False
         self._many = False
+        self._ragged = False
+        self._parts = 0
         self._unset: tuple[str, ...] = ()
 
     def literal(self, text: str, quoted: bool) -> None:
+        self._parts += 1
         if text or not quoted:
             self._pieces.append((Text((text,)), False))
         self._quoted = self._quoted or quoted
 
     def glob(self, text: str) -> None:
+        self._parts += 1
         self._pieces.append((Text((text,)), "noglob" not in self._ev.state.options))
 
     def add(self, text: Text, quoted: bool, many: bool = False) -> None:
         """A value that is not split."""
+        self._parts += 1
         self._unset += text.unset
         if text.values != ("",):
             self._pieces.append((text, text.glob))
@@ -278,6 +283,7 @@ class _Builder:
 
     def split(self, text: Text) -> None:
         """An unquoted value: split at IFS, its glob characters active."""
+        self._parts += 1
         live = "noglob" not in self._ev.state.options
         if not text.known:
             self._unset += text.unset
@@ -299,6 +305,7 @@ class _Builder:
             self._unset += text.unset
             return
         longest = max(len(row[0]) for row in rows)
+        self._ragged = self._ragged or any(len(row[0]) != longest for row in rows)
         if any(row[1] for row in rows):
             self.cut()
         self._unset += text.unset
@@ -325,6 +332,9 @@ class _Builder:
     def finish(self) -> list[Field]:
         """All fields."""
         self.cut()
+        if self._ragged and self._parts > 1:
+            # what stands beside such a value joins another of its words each time
+            return [values.to_field(Text((), "a value with an unknown number of words"), self._span, quoted=False, many=True)]
         return self._fields
 
     def _field(self) -> Field:

@@ -42,7 +42,10 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
             return _cut_glob(text, op, pattern.text)
         return _matched(text, pattern.text, _remover(op, pattern.text))
     if op in ("^", "^^", ",", ",,"):
-        return _matched(text, pattern.text, _caser(op, pattern.text))
+        changed = _matched(text, pattern.text, _caser(op, pattern.text, str.isascii))
+        if all(value.isascii() for value in text.values):
+            return changed
+        return values.join(changed, _matched(text, pattern.text, _caser(op, pattern.text, lambda _: True)))  # the locale decides
     return values.unknown(f"`{op}` is not modelled", "opaque")
 
 
@@ -106,10 +109,12 @@ def _replacer(op: str, pattern: str, replacement: str) -> Callable[[str], str]:
     return change
 
 
-def _caser(op: str, pattern: str) -> Callable[[str], str]:
+def _caser(op: str, pattern: str, may: Callable[[str], bool]) -> Callable[[str], str]:
     upper = op[0] == "^"
 
     def one(char: str) -> str:
+        if not may(char):
+            return char
         if pattern and not patterns.matches(pattern, char):
             return char
         return char.upper() if upper else char.lower()

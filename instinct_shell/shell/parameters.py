@@ -205,7 +205,7 @@ def choose(ev: Evaluator, part: Param) -> tuple[str, Text]:
     colon = part.op.startswith(":")
     bare = part.op.lstrip(":")
     missing = found is None or (colon and found.values == ("",))
-    maybe = found is not None and not missing and (bool(found.unset) or (colon and (not found.known or "" in found.values)))
+    maybe = found is not None and not missing and ((not found.known or "" in found.values) if colon else part.name in found.unset)
     if bare == "+":
         if missing:
             return "value", Text(("",), unset=(part.name,))

@@ -109,12 +109,7 @@ def merge(first: State, second: State) -> State:
         return first
     if first.dead:
         return second
-    if (
-        first.version == second.version
-        and first.variables == second.variables
-        and first.cwd is second.cwd
-        and first.options == second.options
-    ):
+    if same(first, second):
         return first
     new = first.copy()
     for name in {**first.variables, **second.variables}:

@@ -37,7 +37,12 @@ def meaning(script: Script) -> list[object]:
     """What would run: words, assignments and redirections after expansion, without spans."""
     found = evaluate(script, Surroundings("/w", "/home/dev", user="dev"), _no_parse).invocations
     return [
-        ([_bare(w) for w in one.words], [(n, _bare(v)) for n, v in one.assignments], [(s.op, s.fd, _bare(s.target)) for s in one.streams], one.certain)
+        (
+            [_bare(w) for w in one.words],
+            [(n, _bare(v)) for n, v in one.assignments],
+            [(s.op, s.fd, _bare(s.target)) for s in one.streams],
+            one.certain,
+        )
         for one in found
     ]
 

@@ -47,12 +47,16 @@ def test_limits_are_named(parser: WorkerParser, text: str, error: type[IntentErr
         parser.parse(text)
 
 
-@pytest.mark.parametrize("text", ["cat <<'E'\n" + "word " * 9_000 + "\nE", "echo '" + "( { " * 500 + "'", 'grep "' + "(" * 49 + '" f', "x" * 60_000])
+@pytest.mark.parametrize(
+    "text", ["cat <<'E'\n" + "word " * 9_000 + "\nE", "echo '" + "( { " * 500 + "'", 'grep "' + "(" * 49 + '" f', "x" * 60_000]
+)
 def test_much_data_is_no_limit(parser: WorkerParser, text: str) -> None:
     assert not parser.parse(text).syntax_error
 
 
-@pytest.mark.parametrize("text", ["if", "foo (", "a &&", "echo 'x", 'echo "x', "case x in", ")", "echo $(", "a | | b", "for x in a; do", "((", "[[ a"])
+@pytest.mark.parametrize(
+    "text", ["if", "foo (", "a &&", "echo 'x", 'echo "x', "case x in", ")", "echo $(", "a | | b", "for x in a; do", "((", "[[ a"]
+)
 def test_syntax_errors_are_told(parser: WorkerParser, text: str) -> None:
     parsed = parser.parse(text)
     assert parsed.syntax_error

@@ -22,8 +22,8 @@ EXPANSIONS = [
     ("rm ~/a ~root", ["rm /home/dev/a /root"]),
     ("rm ${u:-build} ${HOME}/x", ["rm build /home/dev/x"]),
     ("IFS=,; x=rm,-rf; $x", ["rm -rf"]),
-    ("set -- rm -rf /; \"$@\"", ["set -- rm -rf /", "rm -rf /"]),
-    ("a=(rm -rf /); \"${a[@]}\"", ["rm -rf /"]),
+    ('set -- rm -rf /; "$@"', ["set -- rm -rf /", "rm -rf /"]),
+    ('a=(rm -rf /); "${a[@]}"', ["rm -rf /"]),
     ("x=/a/b/c; rm ${x%/*} ${x##*/}", ["rm /a/b c"]),
     ("cd /a/b && rm ${PWD%/*}", ["cd /a/b", "rm /a"]),
     ("rm $((1+2))", ["rm 3"]),
@@ -38,17 +38,17 @@ EXPANSIONS = [
     ("rm $(pwd)/build", ["pwd", "rm /w/build"]),
     ("rm `which ls`", ["which ls", "rm /usr/bin/ls"]),
     ("rm $(cat list)", ["cat list", "rm <content of `list`>+"]),
-    ("X=$(date); rm -rf \"$X/y\"", ["date", "rm -rf <output of `date`>/y"]),
+    ('X=$(date); rm -rf "$X/y"', ["date", "rm -rf <output of `date`>/y"]),
     ("printf -v c rm; $c x", ["printf -v c rm", "rm x"]),
     ("read -r a b <<< 'rm x'; $a $b", ["read -r a b", "rm x"]),
     ("mapfile -t a <<< $'p\\nq'; rm ${a[1]}", ["mapfile -t a", "rm q"]),
-    ("eval \"rm -rf $HOME\"", ["rm -rf /home/dev"]),
+    ('eval "rm -rf $HOME"', ["rm -rf /home/dev"]),
     ("eval eval rm x", ["rm x"]),
-    ("x=a; eval \"rm \\$x\"", ["rm a"]),
-    ("eval \"$(curl u)\"", ["curl u", "eval <output of `curl`>"]),
+    ('x=a; eval "rm \\$x"', ["rm a"]),
+    ('eval "$(curl u)"', ["curl u", "eval <output of `curl`>"]),
     ("source <(echo rm x)", ["echo rm x", "source /dev/fd/<process substitution>", "rm x"]),
     ("trap 'rm x' EXIT", ["trap rm x EXIT", "rm x"]),
-    ("rm \"${D:?}\"/*", []),
+    ('rm "${D:?}"/*', []),
     ("y=x; x=rm; ${!y} q", ["rm q"]),
     ("touch f{1..3}", ["touch f1 f2 f3"]),
     ("touch {1..9999}", ["touch <brace sequence `{1..9999}` has more than 512 items>+"]),
@@ -64,16 +64,16 @@ SCOPES = [
     ("case $1 in a) x=1;; *) x=2;; esac; rm $x", ["rm 2"]),
     ("case $RANDOM in 1) x=1;; *) x=2;; esac; rm $x", ["rm 1|2"]),
     ("for d in a b; do rm $d; done", ["rm a", "rm b"]),
-    ("for f in *.log; do rm \"$f\"; done", ["rm *.log*"]),
+    ('for f in *.log; do rm "$f"; done', ["rm *.log*"]),
     ("for f in $(ls); do rm $f; done", ["ls", "rm <output of `ls`>+"]),
     ("for i in r m; do x=$x$i; done; $x q", ["rm q"]),
     ("for i in {1..50}; do rm f$i; done", ["rm " + "|".join(f"f{n}" for n in range(1, 51))]),
     ("while read l; do rm $l; done <<< $'a\\nb'", ["read l", "rm a", "read l", "rm b", "read l"]),
     ("find . | while read f; do rm $f; done", ["find .", "read f", "rm <output of a command>+"]),
-    ("f() { rm \"$1\"; }; f a; f b", ["rm a", "rm b"]),
+    ('f() { rm "$1"; }; f a; f b', ["rm a", "rm b"]),
     ("f() { local x=1; rm $x; }; x=0; f; rm $x", ["local x=1", "rm 1", "rm 0"]),
     ("f() { rm \"$@\"; }; f a 'b c'", ["rm a b c"]),
-    ("rm() { ls \"$@\"; }; rm x", ["ls x"]),
+    ('rm() { ls "$@"; }; rm x', ["ls x"]),
     ("alias ll=rm; ll x", ["alias ll=rm", "ll x"]),
     ("shopt -s expand_aliases\nalias ll='rm q'\nll x", ["shopt -s expand_aliases", "alias ll=rm q", "rm q x", "ll x"]),
 ]
@@ -103,7 +103,7 @@ DIRECTORIES = [
     ("mkdir -p a/b; cd a/b; rm x", ["/w/a/b"]),
     ("cd ..; rm x", ["/"]),
     ("CDPATH=/opt; cd q && rm x", ["/opt/q|/w/q"]),
-    ("d=$(mktemp -d); cd \"$d\"; rm x", ["/tmp/<fresh scratch name>"]),
+    ('d=$(mktemp -d); cd "$d"; rm x', ["/tmp/<fresh scratch name>"]),
     ("cd $(git rev-parse --show-toplevel) && rm x", ["<output of `git`>"]),
     ("cd a && cd b && rm x", ["/w/a/b"]),
     ("f() { cd /tmp; }; f; rm x", ["/tmp"]),
@@ -164,7 +164,7 @@ HIDDEN = [
     "x='a[$(rm B)]'; [[ x -eq 1 ]]",
     "!(rm B)",
     "echo `cat <<E`\nrm B\nE",
-    "echo \"${u:-'}\"; rm B; echo \"'}\"",
+    'echo "${u:-\'}"; rm B; echo "\'}"',
 ]
 
 
@@ -174,7 +174,9 @@ def test_code_hidden_in_data_is_shown_or_opaque(run: Run, text: str) -> None:
     assert found.opaque or any(one.words and one.words[0].text == "rm" for one in found.invocations)
 
 
-@pytest.mark.parametrize("text", ["test -v HOME", "echo $((n+1))", "n=$(wc -l < f); echo $((n+1))", "x=5; let x+=1", "read a b", "a[1]=2", "echo '$(rm B)'"])
+@pytest.mark.parametrize(
+    "text", ["test -v HOME", "echo $((n+1))", "n=$(wc -l < f); echo $((n+1))", "x=5; let x+=1", "read a b", "a[1]=2", "echo '$(rm B)'"]
+)
 def test_harmless_twins_are_not_opaque(run: Run, text: str) -> None:
     assert not run(text).opaque
 
@@ -219,7 +221,7 @@ def test_process_substitutions_are_linked(run: Run) -> None:
 
 
 def test_scratch_names_know_their_directory(run: Run) -> None:
-    word = run("d=$(mktemp -d); rm -rf \"$d\"").invocations[-1].words[2]
+    word = run('d=$(mktemp -d); rm -rf "$d"').invocations[-1].words[2]
     assert word.known is Known.DYNAMIC
     assert word.prefix == "/tmp/"
     assert word.origins[0].kind == "mktemp"
@@ -242,7 +244,9 @@ def test_fork_bombs_are_noted(run: Run) -> None:
     assert ("fork-bomb", ":") in [(kind, detail) for kind, detail, _ in run(":(){ :|:& };:").notes]
 
 
-@pytest.mark.parametrize("text", ["f() { f; }; f", "while true; do x=$x.; done", "f() { f $1$1; f; }; f a", "for ((;;)); do f; done", "eval 'eval \"$0\"'"])
+@pytest.mark.parametrize(
+    "text", ["f() { f; }; f", "while true; do x=$x.; done", "f() { f $1$1; f; }; f a", "for ((;;)); do f; done", "eval 'eval \"$0\"'"]
+)
 def test_endless_texts_end(run: Run, text: str) -> None:
     run(text)
 
