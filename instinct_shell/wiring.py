@@ -256,7 +256,10 @@ class Guard:
     def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
         from .pipeline import needs_books
 
+        from .storage.tasks import current
+
         home = dict(intent.env).get("HOME", "")
+        task = current(self.state, intent.session, self.workspace)
         return Situation(
             now=time.time(),
             home=home if home.startswith("/") else self.person.home,
@@ -267,6 +270,10 @@ class Guard:
             guard_paths=self._guard_paths,
             agent_pids=ancestors(self.caller) if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
             spend=self._ledger().spends(intent.session) if needs_books(intent, effects) else (),
+            task=task.text if task else "",
+            task_paths=task.paths if task else (),
+            task_operations=task.operations if task else (),
+            homes=self.person.homes,
         )
 
     def _facts(self, situation: Situation) -> FactSource:

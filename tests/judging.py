@@ -71,7 +71,8 @@ def said(instinct, profile, *effects: Effect, facts=None, asked: Intent | None =
 
 
 class EmptyHost:
-    """A host on which nothing exists: every path leads to itself. `leads` are the links, `globs` what patterns match."""
+    """A host on which nothing exists: every path leads to itself. `leads` are the links, `globs` what patterns match, `places` what a tool has
+    selected (kube, terraform, gcloud, docker), `sizes` what a folder holds."""
 
     def __init__(
         self,
@@ -79,8 +80,11 @@ class EmptyHost:
         globs: dict[str, list[str]] | None = None,
         branch: str = "main",
         trees: dict[str, list[str]] | None = None,
+        places: dict[str, str] | None = None,
+        sizes: dict[str, dict[str, object]] | None = None,
     ) -> None:
         self._leads, self._globs, self._branch, self._trees = leads or {}, globs or {}, branch, trees or {}
+        self._places, self._sizes = places or {}, sizes or {}
 
     def __call__(self, questions):
         return {question: Answer(True, tuple(self._one(question).items())) for question in questions}
@@ -111,7 +115,10 @@ class EmptyHost:
             case QuestionKind.GIT_STATE:
                 return {"top": WORKSPACE, "branch": self._branch, "tracked": 0, "modified": 0, "untracked": 0}
             case QuestionKind.TREE:
-                return {"files": 0, "bytes": 0, "more": False, "untracked": 0, "modified": 0, "protected": self._trees.get(subject, [])}
+                counted = {"files": 0, "bytes": 0, "more": False, "untracked": 0, "modified": 0, "protected": self._trees.get(subject, [])}
+                return {**counted, **self._sizes.get(subject, {})}
+            case QuestionKind.PLACE:
+                return {"place": self._places.get(subject.partition(" ")[0], "")}
             case QuestionKind.SYNTAX:
                 import subprocess
 
@@ -159,4 +166,5 @@ def judge_text(text: str, profile, host=None, env: dict[str, str] | None = None,
     effects = derived.effects
     if profile.allow_programs or profile.rules:
         effects += command_effects(derived.evaluation)
-    return judge(intent(text), effects, profile, where or situation(), host or EmptyHost(), Still(), BUILTIN, unreadable=unreadable)[0]
+    asked = intent(text, env=(("HOME", HOME), *(env or {}).items()))
+    return judge(asked, effects, profile, where or situation(), host or EmptyHost(), Still(), BUILTIN, unreadable=unreadable)[0]

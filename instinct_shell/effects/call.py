@@ -47,6 +47,7 @@ class Program(Value):
     style: str = ""
     when: tuple[tuple[str, str], ...] = ()
     harmless: str = ""
+    adds: bool = False  # a project file's row: its effects come beside those of the row that is known anyway
 
 
 class Call(Value):

@@ -11,6 +11,7 @@ from importlib import import_module
 from .call import Program
 
 FAMILIES: tuple[tuple[str, str], ...] = (
+    ("guard", "instinct instinct-exec"),
     # ---- files, text, archives, editors
     (
         "shells",
@@ -308,10 +309,14 @@ def canonical(name: str) -> str:
 class Catalog:
     """The built-in rows and those of the profile; a profile's row replaces the built-in one of the same name."""
 
-    __slots__ = ("_own",)
+    __slots__ = ("_added", "_own")
 
     def __init__(self, own: tuple[Program, ...] = ()) -> None:
-        self._own = {name: program for program in own for name in program.names}
+        self._own = {name: program for program in own if not program.adds for name in program.names}
+        self._added: dict[str, list[Program]] = {}
+        for program in own:
+            for name in program.names if program.adds else ():
+                self._added.setdefault(name, []).append(program)
 
     def row(self, name: str) -> Program | None:
         """The row of a program by its bare name, or None for one that nobody described."""
@@ -322,6 +327,10 @@ class Catalog:
         module = MODULES.get(known)
         return family(module)[known] if module else None
 
+    def added(self, name: str) -> list[Program]:
+        """Rows of a project file: what they say comes beside the row above, so that they can only add effects."""
+        return self._added.get(name, []) if self._added else []
+
     def names(self) -> tuple[str, ...]:
         """All names with a row, without loading any family."""
-        return (*self._own, *MODULES)
+        return (*self._own, *self._added, *MODULES)

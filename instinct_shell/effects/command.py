@@ -132,6 +132,8 @@ class Describe:
             elif path in scene.files:
                 yield from self.written(invocation, path, argv, sure, origin)
                 return
+        for added in self.catalog.added(base):
+            yield from self.row(added, invocation, base, name if path else "", argv, sure, origin)
         row = self.catalog.row(base)
         if row is None or (path and base in SCRIPT_NAMES and is_script_path(name) and path not in scene.copies):
             yield from self.unknown(invocation, name, base, path, argv, sure, origin)

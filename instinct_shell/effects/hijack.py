@@ -10,6 +10,7 @@ import posixpath
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known
 from .call import Call, Program, Scene, fold, inside
+from .handed import handed
 from .options import make_call
 
 TYPE_CHECKING = False

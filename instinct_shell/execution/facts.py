@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from ..instincts.ground import Ground, inside
+from ..instincts.ground import ground_for, homes_of, inside
 from ..model.fact import Answer, Question, QuestionKind
 
 TYPE_CHECKING = False
@@ -34,9 +34,7 @@ class HostFacts:
 
     def __init__(self, profile: Profile, situation: Situation, deadline_ms: int = 400) -> None:
         self._situation = situation
-        self._ground = Ground(
-            profile, situation.workspace, (situation.home.rstrip("/"),) if situation.home != "/" else (), situation.guard_paths
-        )
+        self._ground = ground_for(profile, situation.workspace, homes_of(situation), situation.guard_paths)
         self._seconds = deadline_ms / 1000
         self._until = 0.0
         self._git: dict[str, Answer] = {}
@@ -56,7 +54,9 @@ class HostFacts:
             QuestionKind.TREE: self._tree,
             QuestionKind.SYNTAX: self._syntax,
             QuestionKind.READ: self._read,
+            QuestionKind.SCRIPT: self._read,
             QuestionKind.PACKAGE: self._package,
+            QuestionKind.PLACE: self._place,
         }[question.kind]
         try:
             return answerer(question.subject)
@@ -299,6 +299,18 @@ class HostFacts:
         from ..model.digest import sha256_hex
 
         return _answer(text=data[:READ_LIMIT].decode("utf-8", "surrogateescape"), sha256=sha256_hex(data), more=len(data) > READ_LIMIT)
+
+    def _place(self, subject: str) -> Answer:
+        """Where a tool points now, by its own small files: only what the jail would let the command read is opened."""
+        from .pointers import selected
+
+        tool, _, path = subject.partition(" ")
+
+        def text_of(name: str) -> str:
+            answer = self._one(Question(QuestionKind.READ, name))
+            return str(answer.get("text")) if answer.known else ""
+
+        return _answer(place=selected(tool, path, text_of))
 
     def _package(self, subject: str) -> Answer:
         from .known_packages import look_up

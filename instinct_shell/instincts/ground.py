@@ -307,8 +307,12 @@ _grounds: dict[tuple[object, ...], Ground] = {}
 def ground_of(intent: Intent, profile: Profile, situation: Situation) -> Ground:
     """The ground of this judgement. The last few are kept: they depend on nothing but their key."""
     home = next((value for name, value in intent.env if name == "HOME"), "")
-    homes = tuple(dict.fromkeys(h.rstrip("/") for h in (situation.home, home) if h.startswith("/") and h != "/"))
-    return ground_for(profile, situation.workspace, homes, situation.guard_paths)
+    return ground_for(profile, situation.workspace, homes_of(situation, home), situation.guard_paths)
+
+
+def homes_of(situation: Situation, *others: str) -> tuple[str, ...]:
+    """Every home to protect: the one that commands see, and the account's own, which no variable can hide."""
+    return tuple(dict.fromkeys(h.rstrip("/") for h in (situation.home, *others, *situation.homes) if h.startswith("/") and h != "/"))
 
 
 def ground_for(profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...]) -> Ground:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from .assessment.environment import Environment
 from .assessment.impact import Impact
+from .assessment.side_effects import SideEffects
+from .assessment.task_alignment import TaskAlignment
 from .gate.dependency import Dependency
 from .gate.scope_validation import ScopeValidation
 from .gate.shell_syntax import ShellSyntax
@@ -36,4 +39,7 @@ BUILTIN: tuple[BuiltIn, ...] = (
     ShellSyntax(),
     Dependency(),
     Impact(),
+    Environment(),
+    TaskAlignment(),
+    SideEffects(),
 )

@@ -28,6 +28,29 @@ class Rule(Value):
     source: str = ""  # file it came from
 
 
+class ProgramRow(Value):
+    """A `[[program]]` table, the keys of the catalog's rows (effects/call.Program). adds: from a project file, so it only adds effects."""
+
+    names: tuple[str, ...]
+    summary: str = ""
+    options: str = ""
+    longs: str = ""
+    style: str = ""
+    roles: str = ""
+    option_roles: tuple[tuple[str, str], ...] = ()
+    when: tuple[tuple[str, str], ...] = ()
+    harmless: str = ""
+    reads_stdin: bool = False
+    adds: bool = False
+
+
+class Plugged(Value):
+    """An `[[instinct]]` table of a person's profile: `package.module:name`, and the sha256 of that module's file."""
+
+    entry: str
+    sha256: str
+
+
 class Profile(Value):
     """Everything judging and jailing need, resolved.
 
@@ -87,6 +110,8 @@ class Profile(Value):
     package_lookalike: Decision = Decision.ASK
     package_foreign: Decision = Decision.ASK  # foreign index, URL, git source
     package_global: Decision = Decision.ASK
+    programs: tuple[ProgramRow, ...] = ()  # programs that the person, or the project, described
+    plugged: tuple[Plugged, ...] = ()  # instincts of installed packages, named by the person with their digest
     remote_exec_local: Decision = Decision.ALLOW  # `docker exec` on this machine; `ssh` and `kubectl exec` follow net.remote_exec
 
     def effect_decision(self, kind: EffectKind) -> Decision:

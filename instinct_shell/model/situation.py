@@ -33,7 +33,10 @@ class Situation(Value):
     jail_level: str = "full"  # full | partial | none
     spend: tuple[Spend, ...] = ()
     grants: tuple[Grant, ...] = ()
-    task: str = ""
+    task: str = ""  # what a person said the work is, "" for nothing said
     guard_paths: tuple[str, ...] = ()  # interpreter, package, profiles, state directory: never to be written by a judged command
     agent_pids: tuple[int, ...] = ()
     offline: tuple[str, ...] = ()  # reserved names of what could not be read, each with its reason: judged as "unknown", never as fine
+    task_paths: tuple[str, ...] = ()  # path patterns that belong to the task, as in a profile; empty: any
+    task_operations: tuple[str, ...] = ()  # effect kinds that belong to the task, globs; empty: any
+    homes: tuple[str, ...] = ()  # every home to protect beside `home`: the account's own, when HOME says another

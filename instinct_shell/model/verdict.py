@@ -87,6 +87,11 @@ class Verdict(Value):
         return f"[{finding.instinct}] {finding.reason}" if finding else ""
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What instincts had to say without restricting: the blast radius, what changes beside."""
+        return tuple(finding.reason for finding in self.findings if finding.decision is Decision.ALLOW and finding.reason)
+
+    @property
     def alternative(self) -> str:
         """What to do instead, or the empty string."""
         finding = self.finding

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..errors import ProfileError
 from ..model.effect import EffectKind
 from ..model.jailspec import JailLevel, Limits
-from ..model.profile import Profile, Rule
+from ..model.profile import Plugged, Profile, ProgramRow, Rule
 from ..model.verdict import DECISIONS
 from ..model.version import VERSION
 from .profile_schema import DECISION_WORDS, DYNAMIC, RULE_KEYS, TIERS, money, nearest
@@ -42,12 +42,19 @@ def stamp() -> tuple[object, ...]:
     return (VERSION, tuple(f"{instinct.id}@{instinct.version}" for instinct in BUILTIN))
 
 
-def digest_of(values: Mapping[str, object], caches: object, rules: tuple[tuple[object, ...], ...]) -> str:
+def digest_of(
+    values: Mapping[str, object],
+    caches: object,
+    rules: tuple[tuple[object, ...], ...],
+    programs: tuple[tuple[object, ...], ...] = (),
+    plugged: tuple[tuple[str, str], ...] = (),
+) -> str:
     """sha256 over everything that decides a verdict. The file that a rule came from is left out."""
     import hashlib
     import json
 
-    body = {"values": dict(values), "caches": caches, "rules": [rule[:-1] for rule in rules], "stamp": stamp()}
+    body: dict[str, object] = {"values": dict(values), "caches": caches, "rules": [rule[:-1] for rule in rules], "stamp": stamp()}
+    body |= {"programs": programs, "plugged": plugged}
     return hashlib.sha256(json.dumps(body, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
@@ -58,6 +65,8 @@ def build_profile(
     caches: tuple[tuple[str, str], ...],
     rules: tuple[tuple[Any, ...], ...],
     extends: tuple[str, ...],
+    programs: tuple[tuple[Any, ...], ...] = (),
+    plugged: tuple[tuple[str, str], ...] = (),
 ) -> Profile:
     """The value that everything else works with. The tables were checked when they were read."""
     decisions: dict[str, Any] = {field: DECISIONS[values[key]] for field, key in _DECISIONS.items()}
@@ -73,6 +82,8 @@ def build_profile(
         rules=tuple(Rule(rule[0], DECISIONS[rule[1]], *rule[2:]) for rule in rules),
         caches=caches,
         extends=extends,
+        programs=tuple(ProgramRow(*row) for row in programs),
+        plugged=tuple(Plugged(*entry) for entry in plugged),
         **{field: values[key] for field, key in _FIELDS.items()},
         **decisions,
     )
@@ -130,18 +141,15 @@ def _compile(paths: tuple[str, ...], where: str) -> None:
                 ) from error
 
 
-def tables_of(values: Mapping[str, Any], caches: tuple[tuple[str, str], ...], rules: tuple[tuple[Any, ...], ...]) -> list[str]:
+def tables_of(
+    values: Mapping[str, Any],
+    caches: tuple[tuple[str, str], ...],
+    rules: tuple[tuple[Any, ...], ...],
+    programs: tuple[tuple[Any, ...], ...] = (),
+    plugged: tuple[tuple[str, str], ...] = (),
+) -> list[str]:
     """The resolved profile as TOML lines that read back to the same values."""
     from .profile_schema import KEYS, as_money
-
-    def toml(path: str, value: Any) -> str:
-        if KEYS[path].kind == "money":
-            return f'"{as_money(value)}"'
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, tuple):
-            return "[" + ", ".join(quote(entry) for entry in value) + "]"
-        return quote(value) if isinstance(value, str) else str(value)
 
     lines, table = [], None
     for path in (path for path in KEYS if path in values):
@@ -151,20 +159,31 @@ def tables_of(values: Mapping[str, Any], caches: tuple[tuple[str, str], ...], ru
         if group != table:
             lines += ["", f"[{group}]"] if group else []
             table = group
-        lines.append(f"{quote(name) if '.' in name else name} = {toml(path, values[path])}")
+        value = f'"{as_money(values[path])}"' if KEYS[path].kind == "money" else _toml(values[path])
+        lines.append(f"{quote(name) if '.' in name else name} = {value}")
     lines += ["", "[caches]", *(f"{variable} = {quote(folder)}" for variable, folder in caches)]
+    names = ("id", "decision", "reason", "alternative", "tier", "effects", "programs", "arguments", "paths")
     for rule in rules:
-        lines += ["", "[[rule]]"]
-        for key, value in zip(
-            ("id", "decision", "reason", "alternative", "tier", "effects", "programs", "arguments", "paths"), rule, strict=False
-        ):
-            if value:
-                lines.append(
-                    f"{key} = " + ("[" + ", ".join(quote(entry) for entry in value) + "]" if isinstance(value, tuple) else quote(value))
-                )
+        lines += _table("rule", tuple(zip(names, rule, strict=False)))
         if rule[9]:
             lines.append(f'costs = "{as_money(rule[9])}"')
+    for row in programs:
+        lines += _table("program", tuple((field, value) for field, value in zip(ProgramRow._fields, row, strict=True) if field != "adds"))
+    for entry in plugged:
+        lines += _table("instinct", tuple(zip(("entry", "sha256"), entry, strict=True)))
     return lines
+
+
+def _table(name: str, pairs: tuple[tuple[str, Any], ...]) -> list[str]:
+    return ["", f"[[{name}]]", *(f"{key} = {_toml(value)}" for key, value in pairs if value)]
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(_toml(entry) for entry in value) + "]"
+    return quote(value) if isinstance(value, str) else str(value)
 
 
 def quote(text: str) -> str:

@@ -36,8 +36,8 @@ def flatten(table: Table, source: str) -> Flat:
                 )
 
     for name, value in table.items():
-        if name == "extends":
-            continue
+        if name in ("extends", "program", "instinct"):
+            continue  # read by profile_tables
         if name == "rule":
             rules = read_rules(value, source)
         elif name == "caches":
@@ -51,7 +51,7 @@ def flatten(table: Table, source: str) -> Flat:
     return values, caches, rules
 
 
-_NAMES = (*KEYS, *MAPS, "extends", "rule", *dict.fromkeys(path.rpartition(".")[0] for path in KEYS if "." in path))
+_NAMES = (*KEYS, *MAPS, "extends", "rule", "program", "instinct", *dict.fromkeys(path.rpartition(".")[0] for path in KEYS if "." in path))
 
 
 def _edit(path: str, value: Table, source: str) -> dict[str, tuple[str, ...]]:

@@ -16,10 +16,11 @@ import stat
 
 from ..errors import ProfileError
 from ..model.value import Value
-from .profile_build import build_profile, digest_of
+from .profile_build import build_profile, digest_of, tables_of
 from .profile_cache import Mark, mark, read_cache, write_cache
 from .profile_layers import changed, flatten, plant, show, strings
 from .profile_schema import KEYS, SHIPPED, direction, nearest, tighter
+from .profile_tables import read_plugged, read_programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +45,17 @@ class Resolved(Value):
     rules: tuple[tuple[object, ...], ...]
     extends: tuple[str, ...]
     digest: str = ""
+    programs: tuple[tuple[object, ...], ...] = ()
+    plugged: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def computed_digest(self) -> str:
+        """The digest of these tables."""
+        return digest_of(self.values, self.caches, self.rules, self.programs, self.plugged)
+
+    def lines(self) -> list[str]:
+        """These tables as TOML that reads back to the same."""
+        return tables_of(self.values, self.caches, self.rules, self.programs, self.plugged)
 
 
 def shipped_directory() -> str:
@@ -98,7 +110,9 @@ class ProfileStore:
                     tuple(getattr(resolved, field) for field in resolved._fields),
                     make=not personal,
                 )
-        return build_profile(resolved.name, resolved.digest, resolved.values, resolved.caches, resolved.rules, resolved.extends)
+        return build_profile(
+            resolved.name, resolved.digest, resolved.values, resolved.caches, resolved.rules, resolved.extends, resolved.programs, resolved.plugged
+        )
 
     def effective(self, name: str, workspace: str, overrides: Mapping[str, str]) -> Resolved:
         """What `load` would build the profile from, read anew."""
@@ -149,7 +163,7 @@ class ProfileStore:
         dotted = {key: value for key, value in overrides.items() if key != "INSTINCT_PROFILE"}
         if dotted:
             current = self._tighten(current, self._from_flags(dotted), "flag")
-        return current.replace(digest=digest_of(current.values, current.caches, current.rules))
+        return current.replace(digest=current.computed_digest)
 
     def _configured(self) -> str:
         path = os.path.join(self.config, CONFIG_FILE)
@@ -210,6 +224,8 @@ class ProfileStore:
             tuple({**dict(start.caches), **dict(caches)}.items()),
             (*start.rules, *rules),
             (*((parent,) if parent else ()), *start.extends),
+            programs=(*start.programs, *read_programs(table, source, adds=False)),
+            plugged=(*start.plugged, *read_plugged(table, source)),
         )
 
     def _project(self, current: Resolved, table: Table, source: str) -> Resolved:
@@ -251,7 +267,10 @@ class ProfileStore:
                     f"{source}: rule `{rule[0]}`: decision `allow` would loosen; rules here may only ask or deny",
                     hint='write decision = "ask"',
                 )
-        return current.replace(values=merged, rules=(*current.rules, *rules))
+        if "instinct" in table:
+            raise ProfileError(f"{source}: instinct: may not be set here", hint=f"set it in a profile in {self.config}")
+        programs = read_programs(table, source, adds=True)
+        return current.replace(values=merged, rules=(*current.rules, *rules), programs=(*current.programs, *programs))
 
     def _from_flags(self, dotted: Mapping[str, str]) -> Table:
         import tomllib
@@ -308,6 +327,13 @@ def loosening(before: Resolved, after: Resolved) -> str | None:
             one, two = before.values[path], after.values[path]
         if not tighter(path, one, two):
             return path
+    # A row of one's own replaces what is known of a program, so that any other set of rows may be looser.
+    for row in (*before.programs, *after.programs):
+        if (row in before.programs) != (row in after.programs):
+            return f"program `{next(iter(row[0]), '')}`" if isinstance(row[0], tuple) else "program"
+    for plugged in before.plugged:
+        if plugged not in after.plugged:
+            return f"instinct `{plugged[0]}`"
     kept = {rule[0] for rule in after.rules}
     for rule in before.rules:
         if rule[1] != "allow" and rule[0] not in kept:

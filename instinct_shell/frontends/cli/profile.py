@@ -7,7 +7,6 @@ import os
 
 import click
 
-from ...storage.profile_build import digest_of, tables_of
 from ...storage.profile_schema import KEYS, as_money, direction, tighter
 from ...storage.profiles import PROJECT_FILE, ProfileStore, Resolved
 
@@ -31,7 +30,7 @@ def show(name: str, workspace: str, as_json: bool) -> None:
         return
     click.echo(f"# profile {resolved.name}" + (f", extends {' < '.join(resolved.extends)}" if resolved.extends else ""))
     click.echo(f"# digest {resolved.digest}")
-    for line in tables_of(resolved.values, resolved.caches, resolved.rules):
+    for line in resolved.lines():
         click.echo(line)
 
 
@@ -62,6 +61,12 @@ def diff(before: str, after: str, as_json: bool) -> None:
     for rule in two.rules:
         if rule not in one.rules:
             click.echo(f"rule {rule[0]}: added, {rule[1]}")
+    for row in two.programs:
+        if row not in one.programs:
+            click.echo(f"program {' '.join(row[0])}: described" if isinstance(row[0], tuple) else "program: described")
+    for entry, _ in two.plugged:
+        if entry not in dict(one.plugged):
+            click.echo(f"instinct {entry}: plugged in")
 
 
 @command.command(name="validate", epilog="\b\nExample:\n  instinct profile validate ~/.config/instinct-shell/team.toml")
@@ -73,7 +78,7 @@ def validate(names: tuple[str, ...], as_json: bool) -> None:
     good = []
     for name in names or store.names():
         resolved = _named_or_file(store, name)
-        good.append({"profile": name, "digest": digest_of(resolved.values, resolved.caches, resolved.rules)})
+        good.append({"profile": name, "digest": resolved.computed_digest})
     if as_json:
         click.echo(json.dumps(good))
         return
@@ -101,6 +106,8 @@ def _as_data(resolved: Resolved) -> dict[str, object]:
         "values": values,
         "caches": dict(resolved.caches),
         "rules": resolved.rules,
+        "programs": resolved.programs,
+        "instincts": resolved.plugged,
     }
 
 

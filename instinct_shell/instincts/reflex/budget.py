@@ -100,7 +100,7 @@ class BudgetCeiling(BuiltIn):
             if spent + amount > ceiling and amount:
                 reason = f"would exceed the {scope} budget ({money(spent)} + {money(amount)} > {money(ceiling)})"
                 return self.finding(Decision.DENY, reason, instead, effect=effect, span=span)
-            if ceiling and spent >= ceiling and (calls or amount):
+            if spent >= ceiling and (calls or amount):
                 return self.finding(
                     Decision.DENY, f"the {scope} budget is used up ({money(spent)} of {money(ceiling)})", instead, effect=effect, span=span
                 )
@@ -121,10 +121,9 @@ def _accounts(intent: Intent, profile: Profile, situation: Situation) -> list[tu
         if ceiling:
             rows[scope] = [0, ceiling]
     for spend in situation.spend:
-        row = rows.setdefault(spend.scope, [0, spend.ceiling])
+        row = rows.setdefault(spend.scope, [0, spend.ceiling])  # a person may set a ceiling of nothing
         row[0] = max(row[0], spend.committed + spend.reserved)
-        if spend.ceiling:
-            row[1] = min(row[1], spend.ceiling)
+        row[1] = min(row[1], spend.ceiling)
     budget, spent = dollars(intent.meta("sessionBudget")), dollars(intent.meta("sessionSpent"))
     if budget:
         rows["session"][1] = min(rows["session"][1], budget)

@@ -4,7 +4,7 @@
 schedules, kills, hooks and risky git configuration, files that the host runs later, addresses of cloud metadata, hosts that an allow-list
 lacks. Also the seeds' `scope.operations`: an intent type or effect kind that is not in a non-empty list is denied.
 
-*Lets pass* what the table allows; one row in a named development database; one's own child and signal 0; harmless git keys (`user.name`); a
+*Lets pass* what the table allows; one row in a named development database, a migration of one; one's own child and signal 0; harmless git keys (`user.name`); a
 container on this machine; the loopback address.
 
 *How it was fooled before*: `git -c core.hooksPath=... commit`, `--no-verify`, `docker exec db psql -c ...`, a hook written with `printf >`, an
@@ -20,6 +20,7 @@ from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
 from ..ground import CHANGES, Ground, ground_of, is_pattern, path_of
 from ..patterns import any_matches
+from ..places import development_name, production_name
 from .destructive_systems import THROWAWAY
 from .env_hijack import HARMLESS_COMMANDS
 from .operations_network import judge_network
@@ -242,12 +243,14 @@ def _kill(effect: Effect, profile: Profile) -> Said | None:
 
 
 def _throwaway_row(effect: Effect, profile: Profile) -> bool:
-    """One row in a database that is named as a development one and nothing that points elsewhere; a database that is a file of this machine,
-    whose own effect (an append) is judged by where it lies."""
+    """One row in a database that is named as a development one and nothing that points elsewhere; a migration of such a database; a database that
+    is a file of this machine, whose own effect (an append) is judged by where it lies."""
     name = effect.get("database")
     if name.startswith(THROWAWAY) or (effect.get("engine") == "sqlite" and profile.effect_decision(EffectKind.DB_WRITE) is Decision.ASK):
         return True
     where = effect.get("target_env")
-    if where and any_matches(profile.production_patterns, where.lower()):
+    if effect.get("engine") == "orm":
+        return bool(development_name(profile, where))
+    if production_name(profile, where):
         return False
     return effect.get("rows") == "one" and bool(name) and bool(any_matches(profile.development_patterns, name.lower()))

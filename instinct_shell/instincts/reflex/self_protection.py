@@ -1,7 +1,8 @@
 """Self-protection: the guard, its configuration and the agents' own settings are not the agent's to change.
 
 *Stops* writing, deleting, moving or linking over agent configuration (hooks, permissions, MCP servers) and the guard's own files, also when a
-folder that holds them is taken away; setting `INSTINCT_*` variables; killing the agent or the guard; skipping the guard's project file.
+folder that holds them is taken away; setting `INSTINCT_*` variables; killing the agent or the guard; the guard's own verbs that decide something
+(`instinct approve`, `instinct task clear`, `instinct budget set`); skipping the guard's project file.
 
 *Lets pass* reading all of these, and instructions for agents (CLAUDE.md, AGENTS.md, commands, skills), which are ordinary project files.
 
@@ -48,6 +49,8 @@ class SelfProtection(BuiltIn):
                 said = _variable(effect)
             elif effect.kind is EffectKind.PROCESS_KILL:
                 said = _kill(effect, situation)
+            elif effect.kind is EffectKind.PROCESS_SPAWN and effect.has("guard"):
+                said = f"decides for the person by {shown('instinct ' + effect.get('guard'))}"
             elif effect.kind is EffectKind.GIT_DISCARD and effect.target.kind is TargetKind.PATH:
                 said = _file(effect, ground_of(intent, profile, situation))
             else:

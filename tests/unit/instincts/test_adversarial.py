@@ -7,22 +7,29 @@ import tomllib
 from collections import Counter
 
 import pytest
-from judging import EmptyHost, judge_text
+from judging import EmptyHost, judge_text, situation
 
 from instinct_shell.instincts.registry import BUILTIN
+from instinct_shell.model.situation import Spend
 from instinct_shell.model.verdict import DECISIONS
 
 CASES = tomllib.loads((pathlib.Path(__file__).parents[2] / "cases" / "adversarial.toml").read_text(encoding="utf-8"))["case"]
-ELSEWHERE = {"budget-ceiling": "effects by hand, tests/unit/instincts/test_reflexes.py", "dependency": "the package families' cases"}
+SAYS_ONLY = {"side-effects"}  # it restricts nothing, so there is nothing to get past
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['instinct']}: {case['text'][:60]}" for case in CASES])
 def test_caught(case, dev, prod):
-    host = EmptyHost(case.get("leads"), case.get("globs"), trees=case.get("trees"))
-    found = judge_text(case["text"], {"dev": dev, "prod": prod}[case.get("profile", "dev")], host)
+    host = EmptyHost(case.get("leads"), case.get("globs"), trees=case.get("trees"), places=case.get("places"), sizes=case.get("sizes"))
+    where = situation(
+        task=case.get("task", ""), task_paths=tuple(case.get("paths", ())), task_operations=tuple(case.get("operations", ())),
+        spend=tuple(Spend(*account) for account in case.get("spend", ())),
+    )  # fmt: skip
+    found = judge_text(case["text"], {"dev": dev, "prod": prod}[case.get("profile", "dev")], host, env=case.get("env"), where=where)
+    if "by" in case:
+        assert case["by"] in {finding.instinct for finding in found.findings if finding.decision >= DECISIONS[case["at_least"]]}
     assert found.decision >= DECISIONS[case["at_least"]], [(finding.instinct, finding.reason) for finding in found.findings]
 
 
 def test_three_for_each():
     count = Counter(case["instinct"] for case in CASES)
-    assert {instinct.id: count[instinct.id] for instinct in BUILTIN if count[instinct.id] < 3 and instinct.id not in ELSEWHERE} == {}
+    assert {instinct.id: count[instinct.id] for instinct in BUILTIN if count[instinct.id] < 3 and instinct.id not in SAYS_ONLY} == {}
