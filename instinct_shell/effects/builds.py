@@ -189,7 +189,7 @@ def compiler(call: Call, scene: Scene) -> Iterator[Effect]:
     for option, field in words.values:
         if option in ("-o", "--output", "-MF", "--out-dir", "--outDir") or (option == "-d" and call.name in ("javac", "kotlinc", "scalac")):
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
-        elif option in ("-wrapper",):
+        elif option == "-wrapper":
             yield from scene.nested_argv(tuple(literal(word) for word in shown(field).split(",")), call, via=f"{call.name} -wrapper")
         elif option in ("-fplugin", "-specs", "-B"):
             yield from file_effects(call, scene, EffectKind.FILE_EXECUTE, field)

@@ -220,7 +220,7 @@ def gcloud(call: Call, scene: Scene) -> Iterator[Effect]:
         if command is not None and command.text is not None:
             yield from nested_remote(command.text, call, scene, host, f"gcloud ssh {host}")
         return
-    if line.startswith("compute scp") or line.startswith("cloud-shell scp"):
+    if line.startswith(("compute scp", "cloud-shell scp")):
         from .remote import transfer
 
         if len(words.words) > 3:

@@ -235,7 +235,7 @@ class Chains(Actions):
             value, after = self.primary(index)
             if self.peek(after) == "as":
                 last = after + 1
-                while self.peek(last + 1) in ("=>",) or (self.peek(last + 1).startswith("$") and self.peek(last) == "=>"):
+                while self.peek(last + 1) == "=>" or (self.peek(last + 1).startswith("$") and self.peek(last) == "=>"):
                     last += 1
                 self.names[self.peek(last)] = self.item_of(value)
                 return last + 1

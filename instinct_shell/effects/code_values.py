@@ -147,7 +147,7 @@ class Values(Ground):
             if name in ("toString", "decode") and isinstance(base, Thing):
                 return base
             return base if isinstance(base, (Field, Under, Many, Either, Unknown)) else UNKNOWN
-        if name in ("join",) and isinstance(base, Many):
+        if name == "join" and isinstance(base, Many):
             separator = field_of(args[0]).text if args else "," if self.language == "javascript" else ""
             from .python_texts import joined
 
@@ -168,7 +168,7 @@ class Values(Ground):
             return each(base, lambda text: text.replace(old, new)) if old is not None and new is not None else UNKNOWN
         if name in ("toLowerCase", "downcase", "toUpperCase", "upcase"):
             return each(base, str.lower if "own" in name or "Lower" in name else str.upper)
-        if name in ("pack",) and isinstance(base, Many):
+        if name == "pack" and isinstance(base, Many):
             how = field_of(args[0]).text if args else ""
             if (how or "").startswith("H") and base.items:
                 return self.decoded("hex", field_of(base.items[0]))

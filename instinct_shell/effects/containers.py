@@ -41,7 +41,7 @@ _HOST_FOLDERS = frozenset(
     "/ /etc /root /boot /var /usr /home /proc /sys /dev /lib /bin /sbin /run /var/run /var/lib /var/lib/docker /opt".split()
 )
 _STRONG_CAPS = frozenset("ALL SYS_ADMIN SYS_PTRACE SYS_MODULE DAC_READ_SEARCH DAC_OVERRIDE SYS_RAWIO BPF NET_ADMIN".split())
-_FILES = frozenset(kind for kind in EffectKind if kind.value.startswith("file.") or kind in (EffectKind.CODE_SCRIPT,))
+_FILES = frozenset(kind for kind in EffectKind if kind.value.startswith("file.") or kind == EffectKind.CODE_SCRIPT)
 
 
 def docker(call: Call, scene: Scene) -> Iterator[Effect]:

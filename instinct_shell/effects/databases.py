@@ -347,8 +347,14 @@ def whole_database(call: Call, scene: Scene) -> Iterator[Effect]:
     )
 
 
-_PG = "-h --host -p --port -U --username -d --dbname -v --set --variable -P --pset -F --field-separator -R --record-separator -T --table-attr -o --output -L --log-file -c --command -f --file"
-_MY = "-h --host -P --port -u --user -D --database -e --execute -S --socket --init-command --tee --default-character-set --defaults-file --defaults-extra-file --prompt --delimiter -p= --password="
+_PG = (
+    "-h --host -p --port -U --username -d --dbname -v --set --variable -P --pset -F --field-separator -R --record-separator -T "
+    "--table-attr -o --output -L --log-file -c --command -f --file"
+)
+_MY = (
+    "-h --host -P --port -u --user -D --database -e --execute -S --socket --init-command --tee --default-character-set "
+    "--defaults-file --defaults-extra-file --prompt --delimiter -p= --password="
+)
 
 PROGRAMS: tuple[Program, ...] = (
     Program(("psql", "pgcli", "usql", "ysqlsh"), _PG + " --execute --out", describe=sql_shell, summary="PostgreSQL shell"),

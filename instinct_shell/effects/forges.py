@@ -102,7 +102,7 @@ def _files(call: Call, scene: Scene, words: Split, line: str) -> Iterator[Effect
         sent += [word for word in words.words[3:] if not shown(word).startswith("#")]
     elif line == "secret set" or line == "variable set":
         sent += words.all("-f", "--env-file")
-    if line.startswith(("pr ", "issue ")) or line.startswith("release "):
+    if line.startswith(("pr ", "issue ", "release ")):
         sent += words.all("-F")
     for field in sent:
         if shown(field) != "-":

@@ -342,7 +342,7 @@ def cluster_language(call: Call, scene: Scene) -> Iterator[Effect]:
                 break
             elif letter in "0lDKWTUX":
                 while position < len(text) and (
-                    text[position].isalnum() and letter in "0" and text[position] in "0123456789xabcdefABCDEF777"
+                    text[position].isalnum() and letter == "0" and text[position] in "0123456789xabcdefABCDEF777"
                 ):
                     position += 1
     if cwd is not None:

@@ -98,8 +98,8 @@ def _change(call: Call, scene: Scene, verb: str, words: Split, named: str, conte
     destroys = (
         verb in _DESTROYS
         or (verb == "replace" and words.has("--force"))
-        or (verb in ("apply",) and words.has("--prune"))
-        or (verb == "adm" and words.verb(1) in ("drain",))
+        or (verb == "apply" and words.has("--prune"))
+        or (verb == "adm" and words.verb(1) == "drain")
     )
     if destroys:
         everything = "1" if words.has("--all", "-A", "--all-namespaces") else ""

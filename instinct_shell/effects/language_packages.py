@@ -173,7 +173,7 @@ def composer(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from manager_file(call, scene, "composer.lock", "composer")
     elif verb in ("run-script", "run", "exec", "test"):
         yield from project_script(call, scene, "composer.json", "composer", words.verb(1))
-    elif verb in ("config",) and len(words.words) > 2:
+    elif verb == "config" and len(words.words) > 2:
         yield from manager_file(call, scene, "composer.json", "composer")
 
 

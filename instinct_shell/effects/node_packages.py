@@ -57,10 +57,9 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
         words = words.replace(words=words.words[skip:])
         verb = words.verb()
     if name == "yarn" and verb in ("global", "npm"):
-        if verb == "global":
-            words = words.replace(words=words.words[1:], flags=(*words.flags, "-g"))
-        else:
-            words = words.replace(words=words.words[1:])
+        words = (
+            words.replace(words=words.words[1:], flags=(*words.flags, "-g")) if verb == "global" else words.replace(words=words.words[1:])
+        )
         verb = words.verb()
     index = shown(words.value("--registry"))
     if verb in _INSTALL or (not verb and name == "yarn"):
@@ -75,7 +74,7 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
             )
     elif verb in _RUN or verb in _LIFECYCLE:
         entry = words.verb(1) if verb in _RUN else {"t": "test", "tst": "test"}.get(verb, verb)
-        if name == "bun" and verb in ("test",):
+        if name == "bun" and verb == "test":
             yield from project_script(call, scene, "package.json", "bun", "test", cwd)
         elif entry and ("." in entry or "/" in entry) and name == "bun":
             yield from _script_file(call, scene, words.words[1], words.words[2:])

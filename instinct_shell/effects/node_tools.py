@@ -63,7 +63,7 @@ def watcher(call: Call, scene: Scene) -> Iterator[Effect]:
     words = split(
         call.argv,
         "-x --exec -e --ext -w --watch -i --ignore -c --command -d --delay --signal -s -f --filter --initial= -r --restart=",
-        stop=-1 if call.name in ("chokidar",) else 1,
+        stop=-1 if call.name == "chokidar" else 1,
     )
     command = words.value("-x", "--exec", "-c", "--command")
     if command is not None:

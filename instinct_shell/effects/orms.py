@@ -205,7 +205,7 @@ def orm(call: Call, scene: Scene) -> Iterator[Effect]:
             "node-pg-migrate": "migrate",
         }.get(call.name, call.name),
     )
-    if call.name in ("rails",):
+    if call.name == "rails":
         words = split(call.argv, "-e --environment")
         if words.verb() in ("runner", "r") and len(words.words) > 1:
             from .other_code import code_word

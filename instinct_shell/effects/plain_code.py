@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 @cache
 def _shell_call() -> re.Pattern[str]:
     return re.compile(
-        r"(?:\b(?:system2?|shell|exec|popen|Sys\.command|do shell script|executeQuietly|syscmd|esyscmd|run-shell-command|process_run|shell-command-to-string|call-process-shell-command|"
+        r"(?:\b(?:system2?|shell|exec|popen|Sys\.command|do shell script|executeQuietly|syscmd|esyscmd|run-shell-command|"
+        r"process_run|shell-command-to-string|call-process-shell-command|"
         r"os[.:]cmd|:os\.cmd|Unix\.system|Runtime\.getRuntime\(\)\.exec|sys\.process\.Process|os\.proc\.call|qx|readProcess|callCommand|system\*)\b\s*\(?\s*(?:~?c)?)"
         r"(?P<q>[\"'])(?P<t>(?:\\.|(?!(?P=q)).)*)(?P=q)|\brun\(`(?P<j>[^`]*)`|(?P<q2>[\"'])(?P<g>(?:\\.|(?!(?P=q2)).)*)(?P=q2)\s*\.(?:execute|!!?)\b",
         re.DOTALL,
@@ -33,14 +34,16 @@ def _shell_call() -> re.Pattern[str]:
 @cache
 def _argv_call() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process)\s*\(?\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)"
+        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process)\s*\(?"
+        r"\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)"
     )
 
 
 @cache
 def _delete_call() -> re.Pattern[str]:
     return re.compile(
-        r"\b(unlink|file\.remove|file_delete|dir_delete|rm|File\.rm_rf!?|File\.rm!?|File\.rmdir!?|deleteFile|removeDirectoryRecursive|removeFile|delete-file|delete-directory|file delete(?: -force)?|deleteDir|"
+        r"\b(unlink|file\.remove|file_delete|dir_delete|rm|File\.rm_rf!?|File\.rm!?|File\.rmdir!?|deleteFile|removeDirectoryRecursive|removeFile|"
+        r"delete-file|delete-directory|file delete(?: -force)?|deleteDir|"
         r"os\.remove\.all|os\.remove|FileUtils\.deleteDirectory|Files\.delete|Sys\.remove)\s*\(?\s*(?:--\s*)?[\"'{]?([~./\w][^\"'){}\s,;]*)"
     )
 
@@ -268,7 +271,7 @@ def pwsh(call: Call, scene: Scene) -> Iterator[Effect]:
             "-version",
         ):
             continue
-        if not word.startswith("-") and (index == 0 or not lower[index - 1].startswith("-e") or lower[index - 1] in ("-noexit",)):
+        if not word.startswith("-") and (index == 0 or not lower[index - 1].startswith("-e") or lower[index - 1] == "-noexit"):
             if index and lower[index - 1] in (
                 "-executionpolicy",
                 "-ep",

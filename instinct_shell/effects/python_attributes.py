@@ -28,7 +28,7 @@ class Attributes(Ground):
             return literal("." if name.endswith("curdir") else "..")
         if name == "sys.executable":
             return literal("python3")
-        if name in ("sys.modules",):
+        if name == "sys.modules":
             return Thing("modules")
         if name in ("os.__dict__", "builtins.__dict__", "subprocess.__dict__", "shutil.__dict__") or name.endswith(".__dict__"):
             return Thing("module dict", name[: -len(".__dict__")])

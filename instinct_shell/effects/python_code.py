@@ -16,7 +16,6 @@ from .followed import at_line
 from .python_flow import Flow, name_filter
 from .python_values import UNKNOWN, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat, each, field_of, join_path
 
-
 MOST_STEPS = 60_000  # expressions and statements looked at in one text
 LONGEST = 1 << 20
 _SNEAKY = frozenset(

@@ -211,7 +211,13 @@ def name_filter(test: ast.expr) -> str:
         last = test.args[-1]
         if name == "endswith" and isinstance(last, ast.Constant) and isinstance(last.value, str):
             return "*" + last.value
-        if name == "endswith" and isinstance(last, ast.Tuple) and last.elts and len(last.elts) == 1 and isinstance(last.elts[0], ast.Constant):
+        if (
+            name == "endswith"
+            and isinstance(last, ast.Tuple)
+            and last.elts
+            and len(last.elts) == 1
+            and isinstance(last.elts[0], ast.Constant)
+        ):
             return "*" + str(last.elts[0].value)
         if name in ("fnmatch", "match", "fnmatchcase") and isinstance(last, ast.Constant) and isinstance(last.value, str):
             return last.value

@@ -11,7 +11,6 @@ from .python_ground import Args, Ground, Named
 from .python_values import UNKNOWN, Many, Table, Thing, Unknown, concat, field_of, taint
 from .roles import weakest
 
-
 _HTTP_VERBS = {"get": "GET", "head": "HEAD", "options": "OPTIONS", "post": "POST", "put": "PUT", "patch": "PATCH", "delete": "DELETE"}
 
 

@@ -15,7 +15,6 @@ from .python_values import UNKNOWN, Many, Ref, Table, Thing, Under, Unknown, fie
 from .roles import weakest
 from .spend import repetition
 
-
 _SQL = re.compile(
     r"\s*(?:select|insert|update|delete|drop|truncate|alter|create|replace|with|pragma|vacuum|grant|revoke|copy|merge|attach|explain|show|set|begin|call|do)\s+\S",
     re.IGNORECASE,
@@ -155,7 +154,7 @@ class Things(Ground):
             return Thing("child pid")
         if root in ("requests", "httpx") and last in _HTTP_VERBS:
             return self.request(_HTTP_VERBS[last], args, named)
-        if last in ("drop_all",):
+        if last == "drop_all":
             self.add(EffectKind.DB_DROP, Target(TargetKind.OBJECT, "metadata"), engine="orm", statement=name)
         if root in ("openai", "anthropic") and last in ("create", "generate", "stream"):
             return self.do_paid(name, args, named)
@@ -302,9 +301,9 @@ class Things(Ground):
         return UNKNOWN
 
     def on_repo(self, base: Thing, name: str, args: Args, named: Named) -> object:
-        words = tuple(field_of(one) for one in args if isinstance(one, (Field, Many)) or isinstance(one, (int, str)))
+        words = tuple(field_of(one) for one in args if isinstance(one, (Field, Many, int, str)))
         folder = base.detail if isinstance(base.detail, Field) else None
-        if name in ("git",):
+        if name == "git":
             return base
         self.process((literal("git"), literal(name.replace("_", "-")), *words), {"cwd": folder} if folder is not None else {})
         return UNKNOWN

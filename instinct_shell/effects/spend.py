@@ -168,7 +168,7 @@ def request_effects(
         return
     for name, provider in _PAID:
         if name in host:
-            if method in ("GET", "HEAD", "DELETE") and (_FREE_PATHS.search(url) or provider not in ("google-maps",)):
+            if method in ("GET", "HEAD", "DELETE") and (_FREE_PATHS.search(url) or provider != "google-maps"):
                 return
             repeated = {"many": "1"} if many else {}
             repeated.update(repetition(call, scene))

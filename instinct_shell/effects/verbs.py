@@ -70,7 +70,7 @@ def split(argv: tuple[Field, ...], valued: str = "", *, long_single: bool = Fals
         if not head.startswith("-") or head == "-":
             words.append(field)
             continue
-        name, equals, tail = head.partition("=")
+        name, equals, _tail = head.partition("=")
         if equals and (name.startswith("--") or long_single):
             values.append((name, part_of(field, len(name) + 1)))
         elif head in takes and text is not None:
