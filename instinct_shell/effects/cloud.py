@@ -7,11 +7,12 @@ Exceptions: secret managers and credential printers (`secret.read`), reserved ca
 from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field, Known, literal
+from ..shell.invocation import literal
 from . import spend
+from .buckets import object_storage
 from .call import Call, Program, Scene
 from .infra import dry_run, file_words, first_verb, infra, skipped, verb_class
-from .remote import landing, nested_remote
+from .remote import nested_remote
 from .roles import file_effects
 from .secrets import is_secret_name, reveals
 from .verbs import Split, shown, split, thing
@@ -83,7 +84,7 @@ def aws(call: Call, scene: Scene) -> Iterator[Effect]:
     if service == "help" or operation in ("help", "wait", "") or words.verb(2) == "help" or skipped(words):
         return
     if service == "s3":
-        yield from _object_storage(call, scene, words, operation, words.words[2:], "s3://", "aws", context)
+        yield from object_storage(call, scene, words, operation, words.words[2:], "s3://", "aws", context)
         return
     if service == "configure":
         yield from _aws_configure(call, scene, words, operation)
@@ -125,60 +126,6 @@ def _aws_configure(call: Call, scene: Scene, words: Split, operation: str) -> It
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{scene.home}/.aws/config"))
 
 
-def _object_storage(
-    call: Call, scene: Scene, words: Split, verb: str, places: tuple[Field, ...], scheme: str, tool: str, context: str
-) -> Iterator[Effect]:
-    """cp, mv, rm, sync, rb ... between local files and buckets."""
-    recursive = "1" if words.has("--recursive", "-r", "-R") else ""
-    if verb in ("rm", "rb", "del"):
-        for place in places or (None,):
-            yield infra(
-                call,
-                EffectKind.INFRA_DESTROY,
-                tool,
-                verb,
-                place,
-                context=context,
-                recursive=recursive,
-                one="" if recursive or verb == "rb" else "1",
-            )
-        return
-    if verb not in ("cp", "mv", "sync", "rsync"):
-        kind = verb_class(verb)
-        if kind is not None:
-            yield infra(call, kind, tool, verb, places[0] if places else None, context=context)
-        return
-    if len(places) < 2:
-        return
-    sources, destination = places[:-1], places[-1]
-    outward = _text(destination).startswith(scheme)
-    deletes = verb in ("sync", "rsync") and words.has("--delete", "-d", "--delete-unmatched-destination-objects")
-    for source in sources:
-        if not _text(source).startswith(scheme):
-            if _text(source) != "-":
-                kind = EffectKind.FILE_MOVE if verb == "mv" else EffectKind.FILE_READ
-                whole = recursive or ("1" if verb in ("sync", "rsync") else "")
-                yield from file_effects(call, scene, kind, source, source_of_copy="1", recursive=whole)
-        elif verb == "mv":
-            yield infra(call, EffectKind.INFRA_DESTROY, tool, verb, source, context=context, one="" if recursive else "1")
-        elif not outward:
-            yield infra(call, EffectKind.INFRA_READ, tool, verb, source, context=context)
-    if outward:
-        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, _text(destination)), upload="file", via=tool, context=context)
-        if deletes:
-            yield infra(call, EffectKind.INFRA_DESTROY, tool, verb + " --delete", destination, context=context, recursive="1")
-        elif all(_text(source).startswith(scheme) for source in sources):
-            yield infra(call, EffectKind.INFRA_APPLY, tool, verb, destination, context=context)
-    elif _text(destination) != "-":
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, landing(destination, sources[0]), recursive=recursive)
-        if deletes:
-            yield from file_effects(call, scene, EffectKind.FILE_DELETE, destination, recursive="1", sweep="1")
-
-
-def _text(field: Field) -> str:
-    return field.prefix if field.known is Known.DYNAMIC else field.values[0] if field.values else ""
-
-
 # ---------------------------------------------------------------- google
 
 _GCLOUD_VALUES = (
@@ -201,7 +148,7 @@ def gcloud(call: Call, scene: Scene) -> Iterator[Effect]:
     if skipped(words) or group in ("help", "topic", "info", "version", "components", ""):
         return
     if group == "storage":
-        yield from _object_storage(call, scene, words, words.verb(1), words.words[2:], "gs://", "gcloud", context)
+        yield from object_storage(call, scene, words, words.verb(1), words.words[2:], "gs://", "gcloud", context)
         return
     if group == "auth":
         if words.verb(1) in ("print-access-token", "print-identity-token") or line.startswith(
@@ -250,7 +197,7 @@ def gsutil(call: Call, scene: Scene) -> Iterator[Effect]:
     if verb == "rsync" and "-n" in words.flags:
         return
     scheme = "gs://" if tool == "gsutil" else "s3://"
-    yield from _object_storage(call, scene, words, {"put": "cp", "get": "cp"}.get(verb, verb), words.words[1:], scheme, tool, "")
+    yield from object_storage(call, scene, words, {"put": "cp", "get": "cp"}.get(verb, verb), words.words[1:], scheme, tool, "")
 
 
 # ---------------------------------------------------------------- azure and the rest

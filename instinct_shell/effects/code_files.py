@@ -171,7 +171,7 @@ class Files(Ground):
         if len(args) > 2:
             mode, place = text.split(":")[0].strip(), args[2]
             if "|" in mode:
-                self.do_shell("open", args[2:])
+                self.do_starts("open", args[2:])
                 return Unknown("command")
         else:
             if text.startswith("|") or text.endswith("|"):

@@ -107,7 +107,7 @@ class Ground:
         """code_processes: a socket tied to a process."""
         raise NotImplementedError
 
-    def do_shell(self, name: str, args: Args) -> object:
+    def do_starts(self, name: str, args: Args) -> object:
         """code_processes: system and its kin."""
         raise NotImplementedError
 

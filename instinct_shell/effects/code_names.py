@@ -9,7 +9,7 @@ def _table(**actions: str) -> dict[str, str]:
 
 
 _JAVASCRIPT = _table(
-    shell="child_process.exec child_process.execSync shelljs.exec zx.$ execa.execaCommand execa.command execa.commandSync "
+    starts="child_process.exec child_process.execSync shelljs.exec zx.$ execa.execaCommand execa.command execa.commandSync "
     "execa.execaCommandSync execaCommand",
     argv="child_process.spawn child_process.spawnSync child_process.execFile child_process.execFileSync execa execa.execa "
     "execa.sync execa.execaSync cross-spawn cross-spawn.sync "
@@ -69,7 +69,7 @@ _JAVASCRIPT = _table(
     "mysql2.createConnection mysql2.createPool postgres @prisma.client.PrismaClient",
 )
 _PERL = _table(
-    shell="system exec readpipe IPC.Open3.open3 IPC.Open2.open2 open3 open2 IPC.System.Simple.capture capture IPC.Run.run",
+    starts="system exec readpipe IPC.Open3.open3 IPC.Open2.open2 open3 open2 IPC.System.Simple.capture capture IPC.Run.run",
     delete="unlink rmdir",
     delete_tree="rmtree remove_tree File.Path.rmtree File.Path.remove_tree",
     create="mkdir make_path mkpath File.Path.make_path File.Path.mkpath",
@@ -101,7 +101,7 @@ _PERL = _table(
     stdin="STDIN",
 )
 _RUBY = _table(
-    shell="system exec spawn Kernel.system Kernel.exec Kernel.spawn IO.popen Open3.capture2 Open3.capture3 Open3.capture2e "
+    starts="system exec spawn Kernel.system Kernel.exec Kernel.spawn IO.popen Open3.capture2 Open3.capture3 Open3.capture2e "
     "Open3.popen3 Open3.popen2 Open3.popen2e Open3.pipeline Process.spawn "
     "PTY.spawn sh Process.exec TTY.Command.new.run",
     delete="File.delete File.unlink Dir.rmdir Dir.delete Dir.unlink FileUtils.rm FileUtils.rm_f FileUtils.remove "
@@ -147,7 +147,7 @@ _RUBY = _table(
     database="SQLite3.Database.new PG.connect PG.Connection.new Mysql2.Client.new Sequel.connect Sequel.sqlite",
 )
 _PHP = _table(
-    shell="system exec shell_exec passthru popen proc_open \\system \\exec \\shell_exec",
+    starts="system exec shell_exec passthru popen proc_open \\system \\exec \\shell_exec",
     argv="pcntl_exec",
     delete="unlink rmdir",
     read="file_get_contents readfile file fgets_file parse_ini_file simplexml_load_file show_source highlight_file",
@@ -186,7 +186,7 @@ _PHP = _table(
     each_of="array_map array_walk_",
 )
 _LUA = _table(
-    shell="os.execute io.popen vim.fn.system vim.fn.systemlist",
+    starts="os.execute io.popen vim.fn.system vim.fn.systemlist",
     delete="os.remove lfs.rmdir",
     move="os.rename",
     open="io.open",

@@ -6,7 +6,7 @@ from ..model.effect import EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from .code_ground import Args, Ground
 from .hosts import address_attributes, host_of
-from .network import Request
+from .http_request import Request
 from .python_values import UNKNOWN, Table, Thing, Unknown, field_of, taint
 from .verbs import shown
 

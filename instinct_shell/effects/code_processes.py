@@ -66,7 +66,7 @@ class Processes(Ground):
             via=self.language,
         )
 
-    def do_shell(self, name: str, args: Args) -> object:
+    def do_starts(self, name: str, args: Args) -> object:
         words = [one for one in args if not isinstance(one, (Table, Thing)) and not (isinstance(one, Ref) and not one.name.isupper())]
         if self.language in ("javascript", "php", "lua"):
             words = words[:1]

@@ -8,24 +8,25 @@ from __future__ import annotations
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
-from . import sql
+from . import sql, sql_values
 from .call import Call, Program, Scene
+from .database_tools import dump, restore, whole_database
 from .followed import GIVEN, followed
 from .hosts import host_of, is_local
 from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
-from .verbs import shown, spoken, thing, variables_of, with_attributes
+from .verbs import shown, spoken, variables_of, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 KINDS = {
-    sql.READ: EffectKind.DB_READ,
-    sql.WRITE: EffectKind.DB_WRITE,
-    sql.DELETE_ALL: EffectKind.DB_DELETE_UNSCOPED,
-    sql.DROP: EffectKind.DB_DROP,
+    sql_values.READ: EffectKind.DB_READ,
+    sql_values.WRITE: EffectKind.DB_WRITE,
+    sql_values.DELETE_ALL: EffectKind.DB_DELETE_UNSCOPED,
+    sql_values.DROP: EffectKind.DB_DROP,
 }
 
 
@@ -55,20 +56,20 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
                 object=statement.object,
                 rows=statement.rows,
             )
-        elif statement.kind == sql.SHELL:
+        elif statement.kind == sql_values.SHELL:
             if statement.where == "server" and server.host and not is_local(server.host):
                 yield from nested_remote(statement.object, call, scene, server.host, f"{call.name} program")
             else:
                 yield from scene.nested_shell(statement.object, call, via=f"{call.name} {statement.verb}")
-        elif statement.kind in (sql.FILE_READ, sql.FILE_WRITE):
-            what = EffectKind.FILE_READ if statement.kind == sql.FILE_READ else EffectKind.FILE_WRITE
+        elif statement.kind in (sql_values.FILE_READ, sql_values.FILE_WRITE):
+            what = EffectKind.FILE_READ if statement.kind == sql_values.FILE_READ else EffectKind.FILE_WRITE
             if statement.object:
                 yield from file_effects(call, scene, what, literal(statement.object))
-        elif statement.kind == sql.SCRIPT:
+        elif statement.kind == sql_values.SCRIPT:
             yield from script(call, scene, literal(statement.object), server, dialect)
-        elif statement.kind == sql.SWITCH:
+        elif statement.kind == sql_values.SWITCH:
             server = Server(server.engine, statement.object, server.place, server.host)
-        elif statement.kind == sql.UNKNOWN:
+        elif statement.kind == sql_values.UNKNOWN:
             yield call.effect(
                 EffectKind.DB_WRITE, None, server.attributes(), certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1"
             )
@@ -292,59 +293,6 @@ def _tool_verb(call: Call, scene: Scene, shell: Shell) -> Iterator[Effect]:
 
 
 # ---------------------------------------------------------------- dump, restore, create, drop
-
-
-def dump(call: Call, scene: Scene) -> Iterator[Effect]:
-    """pg_dump, mysqldump, mongodump ...: a read, and a file when one is named."""
-    yield call.effect(
-        EffectKind.DB_READ,
-        thing(call.operands[0] if call.operands else None),
-        engine=call.name,
-        database=spoken(call.value("-d", "--dbname", "--db") or (call.operands[0] if call.operands else None)),
-    )
-    output = call.value("-f", "--file", "-r", "--result-file", "-o", "--out", "--archive")
-    if output is not None and shown(output) != "-":
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
-
-
-def restore(call: Call, scene: Scene) -> Iterator[Effect]:
-    """pg_restore, mongorestore, mysqlimport: writes a database; --clean and --drop drop what is there first."""
-    for field in call.operands:
-        if call.name in ("pg_restore", "mongorestore", "mysqlimport", "mongoimport"):
-            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-    if call.name == "pg_restore" and (call.has("-l", "--list") or call.value("-d", "--dbname") is None):
-        output = call.value("-f", "--file")
-        if output is not None and shown(output) != "-":
-            yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
-        return
-    drops = call.has("-c", "--clean", "--drop", "--if-exists", "-C", "--create")
-    place = spoken(call.value("-h", "--host", "--uri"))
-    database = call.value("-d", "--dbname", "--db")
-    yield call.effect(
-        EffectKind.DB_DROP if drops else EffectKind.DB_WRITE,
-        thing(database),
-        engine=call.name,
-        database=spoken(database),
-        target_env=place,
-        statement="restore",
-    )
-
-
-def whole_database(call: Call, scene: Scene) -> Iterator[Effect]:
-    """dropdb, createdb, dropuser, createuser, mysqladmin."""
-    place = spoken(call.value("-h", "--host"))
-    verb, name = call.name, call.operands[0] if call.operands else None
-    if call.name in ("mysqladmin", "mariadb-admin"):
-        verb = shown(name)
-        name = call.operands[1] if len(call.operands) > 1 else None
-        if verb in ("status", "ping", "version", "processlist", "variables", "extended-status", ""):
-            yield call.effect(EffectKind.DB_READ, engine="mysql", target_env=place)
-            return
-    kind = EffectKind.DB_DROP if verb.startswith("drop") else EffectKind.DB_WRITE
-    engine = "mysql" if "admin" in call.name else "postgres"
-    yield call.effect(
-        kind, thing(spoken(name)), engine=engine, database=spoken(name), target_env=place, statement=f"{verb} {spoken(name)}".strip()
-    )
 
 
 _PG = (

@@ -11,7 +11,7 @@ from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, output, scripts
 from .call import Call, Program, Scene
-from .interpreters import run_script
+from .program_text import run_script
 from .roles import file_effects
 from .verbs import shown
 
@@ -218,7 +218,7 @@ def _cmdlet(action: str, words: list[str], call: Call, scene: Scene, fetched: bo
 
 
 def _web(words: list[str], flags: set[str], call: Call, scene: Scene) -> Iterator[Effect]:
-    from .network import Request
+    from .http_request import Request
 
     request = Request()
     lower = [word.lower() for word in words]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model.effect import EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from .hosts import address_attributes, host_of
-from .network import Request
+from .http_request import Request
 from .python_attributes import spelled
 from .python_ground import Args, Ground, Named
 from .python_values import UNKNOWN, Many, Table, Thing, Unknown, concat, field_of, taint

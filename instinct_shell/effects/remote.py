@@ -240,7 +240,7 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     stdin = call.invocation.stdin.kind
     kind = EffectKind.NET_UPLOAD if stdin in ("pipe", "text", "file") else EffectKind.NET_CONNECT
-    from .network import fed_with
+    from .http_request import fed_with
 
     upload = fed_with(call, scene) if kind is EffectKind.NET_UPLOAD else ""
     yield call.effect(kind, where, address_attributes(where.text), upload=upload, via="nc", port=port)
@@ -265,7 +265,7 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
             for name in reads:
                 yield from file_effects(call, scene, EffectKind.FILE_READ, literal(name), source_of_copy="1")
             kind_of = EffectKind.NET_UPLOAD if sends or reads or "-u" in call.flags else EffectKind.NET_CONNECT
-            from .network import fed_with
+            from .http_request import fed_with
 
             upload = "file" if reads else fed_with(call, scene) if kind_of is EffectKind.NET_UPLOAD else ""
             yield call.effect(

@@ -8,44 +8,13 @@ sqlglot cannot read is judged by its words, never skipped: a DELETE whose WHERE 
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from ..model.value import Value
+from .sql_lexer import statements, words_of
+from .sql_values import DELETE_ALL, DROP, FILE_READ, FILE_WRITE, NEUTRAL, READ, SHELL, UNKNOWN, WRITE, Statement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-READ, WRITE, DELETE_ALL, DROP, NEUTRAL, SHELL, FILE_READ, FILE_WRITE, SCRIPT, SWITCH, UNKNOWN = (
-    "read",
-    "write",
-    "delete_all",
-    "drop",
-    "neutral",
-    "shell",
-    "file_read",
-    "file_write",
-    "script",
-    "switch",
-    "unknown",
-)
-
-
-class Statement(Value):
-    """One statement or client command.
-
-    kind: read | write | delete_all (rows of a whole table: DELETE or UPDATE without a bound, TRUNCATE) | drop | neutral (SET, BEGIN ...) |
-    shell (`object` is the command text; where = client | server) | file_read | file_write (`object` is the file) | script (`object` is a
-    file of more SQL) | switch (`object` is the database connected to next) | unknown. rows: "one" when a key equality bounds the rows.
-    text: its first 80 characters, for messages.
-    """
-
-    kind: str
-    verb: str = ""
-    object: str = ""
-    rows: str = ""
-    text: str = ""
-    where: str = ""
 
 
 _READS = frozenset(
@@ -96,7 +65,7 @@ def analyse(text: str, dialect: str = "postgres") -> tuple[Statement, ...]:
         if isinstance(piece, Statement):
             found.append(piece)
             continue
-        words = _words(piece)
+        words = words_of(piece)
         if not words:
             continue
         if words[0] in ("begin", "start") and _is_transaction(words, dialect):
@@ -129,97 +98,6 @@ def _undone(statement: Statement, dialect: str) -> Statement:
 
 
 # ---------------------------------------------------------------- lexing
-
-
-def statements(text: str, dialect: str) -> list[str | Statement]:
-    """The text cut at its semicolons (and T-SQL's GO), comments removed; client commands such as `\\!` or `.shell` come out as statements."""
-    from .sql_clients import client_command, is_client_line
-
-    pieces: list[str | Statement] = []
-    buffer: list[str] = []
-    at = 0
-    fresh = True  # at the start of a statement
-    while at < len(text):
-        if fresh or text[at] == "\\":
-            line_end = text.find("\n", at)
-            line = text[at : line_end if line_end >= 0 else len(text)]
-            if is_client_line(line, dialect, fresh):
-                if line.lstrip().startswith("\\g") and buffer:
-                    pieces.append("".join(buffer))
-                    buffer = []
-                pieces.extend(client_command(line.strip(), dialect))
-                at += len(line) + 1
-                continue
-        char = text[at]
-        token = _token(text, at, dialect)
-        if token == ";":
-            pieces.append("".join(buffer))
-            buffer, fresh = [], True
-        elif token.startswith(("--", "/*")) or (token.startswith("#") and dialect == "mysql"):
-            if token.startswith("/*!") and dialect == "mysql":  # MySQL runs what stands in these
-                buffer.append(re.sub(r"^/\*!\d*|\*/$", " ", token))
-            else:
-                buffer.append(" ")
-        else:
-            buffer.append(token)
-            fresh = fresh and char.isspace()
-        at += len(token)
-    pieces.append("".join(buffer))
-    cut: list[str | Statement] = []
-    for piece in pieces:
-        if isinstance(piece, str) and dialect == "tsql":
-            cut.extend(re.split(r"(?im)^\s*go\s*$", piece))
-        else:
-            cut.append(piece)
-    return [piece for piece in cut if isinstance(piece, Statement) or piece.strip()]
-
-
-def _token(text: str, at: int, dialect: str) -> str:
-    """The lexical unit at this place: a quoted string, a comment, a dollar-quoted body, or one character."""
-    char = text[at]
-    if char in "'\"`":
-        end = at + 1
-        while end < len(text):
-            if text[end] == "\\" and dialect in ("mysql", "bigquery", "clickhouse", "hive") and char != "`":
-                end += 2
-                continue
-            if text[end] == char:
-                if text[end + 1 : end + 2] == char:
-                    end += 2
-                    continue
-                return text[at : end + 1]
-            end += 1
-        return text[at:]
-    if text.startswith("--", at) or (char == "#" and dialect == "mysql"):
-        end = text.find("\n", at)
-        return text[at : end if end >= 0 else len(text)]
-    if text.startswith("/*", at):
-        end = text.find("*/", at + 2)
-        return text[at : end + 2 if end >= 0 else len(text)]
-    if char == "$" and dialect == "postgres":
-        match = re.match(r"\$(\w*)\$", text[at:])
-        if match:
-            end = text.find(match[0], at + len(match[0]))
-            return text[at : end + len(match[0]) if end >= 0 else len(text)]
-    return char
-
-
-@cache
-def _word_pattern() -> re.Pattern[str]:
-    return re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|`[^`]*`|\[[\w ]+\]|[\w.$@*]+|[=<>!]+|.", re.DOTALL)
-
-
-def _words(statement: str) -> list[str]:
-    """Lower-case tokens, identifiers unquoted, strings kept with their quotes, blanks dropped."""
-    words = []
-    for token in _word_pattern().findall(statement):
-        if token[:1] in '"`[' and len(token) > 1:
-            words.append(token[1:-1])
-        elif not token.isspace():
-            words.append(token if token[:1] == "'" else token.lower())
-    while words and words[0] == "(":
-        words.pop(0)
-    return words
 
 
 # ---------------------------------------------------------------- judging one statement
@@ -291,7 +169,7 @@ def _explained(text: str, words: list[str], dialect: str, short: str) -> Stateme
     if "analyze" in words[:6] or "analyse" in words[:6]:
         inner = re.search(r"\b(delete|update|insert|merge|truncate|with|select)\b.*", text, re.IGNORECASE | re.DOTALL)
         if inner:
-            found = _statement(inner[0], _words(inner[0]), dialect)
+            found = _statement(inner[0], words_of(inner[0]), dialect)
             return found[0].replace(text=short)
     return Statement(READ, words[0], text=short)
 
@@ -314,7 +192,7 @@ def _block(text: str, words: list[str], dialect: str, short: str) -> list[Statem
     found: list[Statement] = []
     for match in re.finditer(r"\b(drop\s+\w+\s+|truncate\s+|delete\s+from\s+|update\s+\w+\s+set\b)[^;']*", body, re.IGNORECASE):
         piece = match[0]
-        found += _statement(piece, _words(piece), dialect)
+        found += _statement(piece, words_of(piece), dialect)
     if re.search(r"\bexecute\b", body, re.IGNORECASE) and not found:
         found.append(Statement(UNKNOWN, words[0], text=short))
     return found or [Statement(WRITE, words[0], text=short)]

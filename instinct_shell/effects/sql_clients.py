@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from .sql import FILE_READ, FILE_WRITE, NEUTRAL, READ, SCRIPT, SHELL, SWITCH, UNKNOWN, WRITE, Statement
+from .sql_values import FILE_READ, FILE_WRITE, NEUTRAL, READ, SCRIPT, SHELL, SWITCH, UNKNOWN, WRITE, Statement
 
 
 def is_client_line(line: str, dialect: str, fresh: bool) -> bool:

@@ -1,0 +1,71 @@
+"""Code from anywhere: a file, stdin, a process substitution. Known text is read; the rest is a script or opaque."""
+
+from __future__ import annotations
+
+from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known
+from . import flow, output, scripts
+from .call import Call, Scene, path_targets
+from .followed import followed
+from .other_code import code_word, read_code
+from .roles import weakest
+from .verbs import environment_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:
+    """A file of code runs with these arguments."""
+    if field.known is Known.DYNAMIC and any(origin.kind == "process" for origin in field.origins):
+        text = scripts.printed(field, scene)
+        if text is not None:
+            yield from read_code(text, call, scene, language, argv)
+        else:
+            yield scripts.opaque(call, flow.source_of_field(field, scene), field.reason, language=language)
+        return
+    yield from flow.named_secrets(call.replace(argv=argv), scene)
+    for target, sure in path_targets(field, call.invocation.cwd):
+        path = scene.links.get(target.text, target.text)
+        if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
+            yield from run_stdin(call, scene, language, argv)
+            continue
+        if target.kind is TargetKind.PATH and not target.dynamic and path in scene.files:
+            text = scene.files[path]
+            written = "" if scene.sources.get(path) == scripts.GIVEN else "1"
+            yield call.effect(
+                EffectKind.CODE_SCRIPT,
+                Target(TargetKind.PATH, path),
+                language=language,
+                written=written,
+                readable="1" if text is not None else "",
+            )
+            if text is None:
+                yield scripts.opaque(
+                    call,
+                    scene.sources.get(path, "generated"),
+                    "the script is written by the same line and its text is not known",
+                    language=language,
+                    target=target,
+                )
+            else:
+                yield from followed(read_code(text, call, scene, language, (field, *argv), path), path, scene)
+            continue
+        extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": scripts.brought(path, scene)}
+        extra["target_env"] = environment_text(call, scene)
+        yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language=language)
+
+
+def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:
+    """The program stands on fd 0; without one there it is a dialogue."""
+    stdin = call.invocation.stdin
+    text = output.stdin_text(call.invocation, scene)
+    if text is not None and stdin.kind in ("text", "pipe", "file"):
+        yield from read_code(text, call, scene, language, argv)
+    elif stdin.kind == "text" and stdin.field is not None:
+        yield from code_word(call, scene, stdin.field, language, argv)
+    elif stdin.kind == "file" and stdin.field is not None:
+        yield from run_script(call, scene, stdin.field, language, argv)
+    elif stdin.kind == "pipe":
+        yield scripts.opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe", language=language)
