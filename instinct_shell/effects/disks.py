@@ -27,14 +27,6 @@ def format_device(call: Call, scene: Scene) -> Iterator[Effect]:
                 yield call.effect(EffectKind.SYSTEM_MOUNT, effect.target, action="format", tool=call.name)
 
 
-def partition(call: Call, scene: Scene) -> Iterator[Effect]:
-    """Partition editors: the device's table may be rewritten."""
-    for field in call.operands[:1]:
-        for target, _ in path_targets(field, call.invocation.cwd):
-            yield call.effect(EffectKind.FILE_WRITE, target, format="1")
-            yield call.effect(EffectKind.SYSTEM_MOUNT, target, action="partition", tool=call.name)
-
-
 def mount(call: Call, scene: Scene) -> Iterator[Effect]:
     """mount, umount: without operands mount only lists."""
     if not call.operands and not call.has("-a", "--all"):
@@ -101,67 +93,6 @@ PROGRAMS: tuple[Program, ...] = (
         "--label --uuid --pagesize --data --metadata --nodesize",
         describe=format_device,
         summary="makes a file system: what was there is gone",
-    ),
-    Program(
-        (
-            "fdisk",
-            "sfdisk",
-            "cfdisk",
-            "gdisk",
-            "sgdisk",
-            "cgdisk",
-            "parted",
-            "gparted",
-            "growpart",
-            "fixparts",
-            "testdisk",
-            "addpart",
-            "delpart",
-            "resizepart",
-        ),
-        options="-b -c= -u= -t -H -C -S -o -w -N -s= -a --bytes --sector-size --type --output --part-type --new "
-        "--delete --typecode --change-name",
-        harmless="-l --list -s --getsz -p --print -i --info -d --dump -V --verify -n --no-act print",
-        describe=partition,
-        summary="edits partition tables",
-    ),
-    Program(
-        ("wipefs",),
-        options="-t -o --types --offset --output",
-        harmless="-n --no-act -l --list",
-        describe=partition,
-        summary="wipes file-system signatures",
-    ),
-    Program(
-        (
-            "blkdiscard",
-            "badblocks",
-            "hdparm",
-            "sdparm",
-            "tune2fs",
-            "resize2fs",
-            "xfs_growfs",
-            "xfs_repair",
-            "e2fsck",
-            "fsck",
-            "fsck.ext4",
-            "ntfsfix",
-            "debugfs",
-            "dumpe2fs",
-            "e2label",
-            "fatlabel",
-            "swaplabel",
-            "partprobe",
-            "blockdev",
-            "smartctl",
-            "ddrescue",
-            "partclone.ext4",
-            "dd_rescue",
-        ),
-        options="-o -l -p -z= -b -c -s -t -d -m -L -U -O -E -i -r -e -T -J -M -g -I -u -C -n= -x",
-        harmless="-n -N -v --getsize64 --getss --getro -a --all -H --health --info --report -R -V -t",
-        describe=partition,
-        summary="checks, tunes or wipes a device",
     ),
     Program(("dumpfs", "lsscsi", "blkparse", "iotop"), style="raw", summary="looks at devices"),
     Program(
@@ -233,26 +164,27 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         (
             "mount",
-            "umount",
-            "fusermount",
-            "fusermount3",
             "sshfs",
             "bindfs",
             "pivot_root",
-            "eject",
             "mount.cifs",
             "mount.nfs",
             "squashfuse",
             "encfs",
             "gocryptfs",
-            "udisksctl",
             "pmount",
-            "pumount",
         ),
         options="-t -o -O -L -U -T -N --types --options --source --target --namespace",
         harmless="-l --show-labels",
         describe=mount,
-        summary="mounts and unmounts",
+        summary="mounts",
+    ),
+    Program(
+        ("umount", "fusermount", "fusermount3", "pumount", "eject", "udisksctl"),
+        options="-t -O -N -o -b --block-device -p --object-path --types --test-opts --namespace",
+        harmless="--fake status info dump monitor",
+        describe=mount,
+        summary="unmounts",
     ),
     Program(
         ("swapon", "swapoff"),

@@ -124,6 +124,24 @@ def tail(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from apply_role("read", field, call, scene)
 
 
+# Lookers with an option whose argument they write.
+_WRITING = {
+    "tree": ("-o",), "info": ("-o", "--output"), "dmidecode": ("--dump-bin",), "ncdu": ("-o",), "gdu": ("-o", "--output-file"), "locate": (), "sar": ("-o",),
+    "ls": (), "lsof": (), "vmstat": (), "fastfetch": ("--gen-config-force",), "dust": (), "broot": ("--outcmd", "--verb-output"), "atop": ("-w",),
+}  # fmt: skip
+
+
+def looks(call: Call, scene: Scene) -> Iterator[Effect]:
+    """ls, tree, ps ...: nothing, unless an option names a file to write."""
+    wanted = _WRITING.get(call.name, ())
+    for at, word in enumerate(call.argv if wanted else ()):
+        name, equals, value = (word.text or "").partition("=")
+        if name in wanted:
+            field = literal(value) if equals else call.argv[at + 1] if at + 1 < len(call.argv) else literal("-")
+            if field.text != "-":
+                yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
+
+
 def strings_of_binary(call: Call, scene: Scene) -> Iterator[Effect]:
     """xxd: a second operand is written; -r turns a dump back into bytes."""
     for field in call.operands[:1] or (literal("-"),):
@@ -133,23 +151,6 @@ def strings_of_binary(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(
-        tuple(
-            (
-                "cat bc dc lolcat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat ccat look "
-                "tsort ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd addr2line "
-                "c++filt exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat bzcat "
-                "xzcat zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q tomlq "
-                "toml dasel json_pp json_verify jsonlint yamllint cloc tokei scc wdiff lesspipe nkf recode"
-            ).split()
-        ),
-        options="-w -s -d -b -n -N -j -A -t -f -c -l --width --separator --style --theme --color= --language -H "
-        "--highlight-line -r --line-range --terminal-width --output-separator -1 -2 -a -e -o",
-        roles="read",
-        option_roles=(("--output", "write"),),
-        reads_stdin=True,
-        summary="prints what it is given",
-    ),
     Program(
         ("head", "tail", "ghead", "gtail"),
         options="-n -c -s --lines --bytes --pid --sleep-interval --max-unchanged-stats --follow=",
@@ -260,6 +261,7 @@ PROGRAMS: tuple[Program, ...] = (
             ).split()
         ),
         style="raw",
+        describe=looks,
         summary="looks at names, metadata or the state of the machine",
     ),
     Program(
