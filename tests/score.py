@@ -1,4 +1,6 @@
-"""Score `instinct check --batch` on the labelled cases: `bin/score [tests/cases/commands.tsv] [--misses] [--json]`. Nothing in them is run.
+"""Score `instinct check --batch` on the labelled cases: `bin/score [CASES.tsv] [--misses] [--classes] [--json]`. Nothing in them is run.
+
+Exit status 1 when a side fell below its floor in tests/cases/floors.toml. `bin/score --write docs/quality.md` publishes the result.
 
 commands.tsv has columns id class command expect why kind; incidents.tsv has id class source date what_happened minimal_input expected
 seen_in_peer. The world that the cases assume (/srv/work/app, a small git repository) is made on a tmpfs in a mount namespace of its own, so
@@ -11,15 +13,19 @@ middle = asks met by ask (1) or deny (1/2); contain (incidents) = any answer, si
 from __future__ import annotations
 
 import argparse
-import collections
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
+CASES = TOP / "tests" / "cases"
+FLOORS = CASES / "floors.toml"
+SIDES = ("traps", "harms", "bypasses", "middle", "contain")
+sys.path.insert(0, str(TOP / "tests"))
 WORLD = "/srv/work/app"
 HOME = "/home/dev"
 FILES = {
@@ -129,29 +135,75 @@ def inside(profile: str) -> None:
     os.execv(program, [program, "check", "--batch", "--profile", profile, "--workspace", WORLD])
 
 
-def score(path: Path, profile: str = "dev") -> tuple[dict[str, float], list[tuple[str, ...]]]:
-    """The scores in per cent, and the misses as (id, group, wanted, got, by, text)."""
+class Scored:
+    """One case file, judged. sides: side -> (earned, cases). classes: (side, class) -> (earned, cases). misses: (id, class, side, wanted, got, by, text)."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.sides: dict[str, list[float]] = {}
+        self.classes: dict[tuple[str, str], list[float]] = {}
+        self.misses: list[tuple[str, ...]] = []
+        self.times: list[float] = []
+        self.answered = 0.0
+
+    def count(self, side: str, kind: str, points: float) -> None:
+        """One more case of a side and a class."""
+        for table, key in ((self.sides, side), (self.classes, (side, kind))):
+            row = table.setdefault(key, [0.0, 0.0])  # type: ignore[attr-defined]  # two tables of one shape
+            row[0] += points
+            row[1] += 1
+
+    def scores(self) -> dict[str, float]:
+        """Per cent by side, what was answered, and the times in microseconds."""
+        found = {side: percent(self.sides[side]) for side in SIDES if side in self.sides}
+        if self.times:
+            found |= {"p50_us": self.times[len(self.times) // 2], "p99_us": self.times[int(len(self.times) * 0.99)]}
+        return {**found, "answered": self.answered}
+
+
+def percent(row: list[float]) -> float:
+    """Earned points in per cent of the cases, to one decimal."""
+    return round(100 * row[0] / row[1], 1) if row[1] else 0.0
+
+
+def judged(path: Path, profile: str = "dev") -> Scored:
+    """A case file, judged in the assumed world."""
     rows = {row["id"]: row for row in read_rows(path)}
     lines = [line for line in map(intent_of, rows.values()) if line is not None]
     answers = judge_all(lines, profile)
-    earned: dict[str, float] = collections.defaultdict(float)
-    counted: dict[str, int] = collections.defaultdict(int)
-    misses: list[tuple[str, ...]] = []
+    found = Scored(path.stem)
     for line in lines:
         row, got = rows[str(line["id"])], answers.get(line["id"], {})
         want, decision = row.get("expect") or row["expected"], str(got.get("decision") or "none")
-        points = credit(want, decision)
-        earned[group_of(row)] += points
-        counted[group_of(row)] += 1
+        side, points = group_of(row), credit(want, decision)
+        found.count(side, row["class"], points)
         if points < 1:
             by = str(got.get("instinct") or got.get("error") or "-")
-            misses.append((str(line["id"]), group_of(row), want, decision, by, str(line.get("content") or line.get("target"))[:140]))
-    scores = {name: round(100 * earned[name] / counted[name], 1) for name in ("traps", "harms", "bypasses", "middle", "contain") if counted[name]}
-    times = sorted(float(str(answer["elapsed_us"])) for answer in answers.values() if "elapsed_us" in answer)
-    if times:
-        scores |= {"p50_us": times[len(times) // 2], "p99_us": times[int(len(times) * 0.99)]}
-    scores["answered"] = round(100 * sum("decision" in answers.get(line["id"], {}) for line in lines) / len(lines), 1)
-    return scores, misses
+            found.misses.append((str(line["id"]), row["class"], side, want, decision, by, str(line.get("content") or line.get("target"))[:140]))
+    found.times = sorted(float(str(answer["elapsed_us"])) for answer in answers.values() if "elapsed_us" in answer)
+    found.answered = round(100 * sum("decision" in answers.get(line["id"], {}) for line in lines) / len(lines), 1)
+    return found
+
+
+def floors() -> dict[str, dict[str, float]]:
+    """The recorded floors: case file -> side -> per cent."""
+    return tomllib.loads(FLOORS.read_text(encoding="utf-8"))
+
+
+def fallen(found: Scored) -> dict[str, tuple[float, float]]:
+    """Sides below their floor: side -> (reached, floor). A side that the file lacks has fallen too."""
+    scores = found.scores()
+    return {side: (scores.get(side, 0.0), floor) for side, floor in floors().get(found.name, {}).items() if scores.get(side, 0.0) < floor}
+
+
+def by_class(found: Scored) -> list[str]:
+    """One line a class: side, class, points of cases."""
+    lines = []
+    for side in SIDES:
+        for (where, kind), row in sorted(found.classes.items()):
+            if where == side:
+                lines.append(f"  {side:<10} {kind:<26} {row[0]:g} of {row[1]:.0f}")
+    return lines
 
 
 def main() -> int:
@@ -159,18 +211,34 @@ def main() -> int:
     if sys.argv[1:2] == ["--inside"]:
         inside(sys.argv[2])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("cases", nargs="*", type=Path, default=[TOP / "tests/cases/commands.tsv", TOP / "tests/cases/incidents.tsv"])
+    parser.add_argument("cases", nargs="*", type=Path, default=[CASES / f"{name}.tsv" for name in floors()])
     parser.add_argument("--profile", default="dev")
-    parser.add_argument("--misses", action="store_true")
+    parser.add_argument("--misses", action="store_true", help="show each case that earned less than its point")
+    parser.add_argument("--classes", action="store_true", help="show points and cases of every class")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--write", type=Path, metavar="PAGE", help="write the page of results, docs/quality.md")
     args = parser.parse_args()
+    all_found = []
+    status = 0
     for path in args.cases:
-        scores, misses = score(path, args.profile)
-        if args.misses:
-            for miss in misses:
-                print("\t".join(miss).replace("\n", "\\n"))
-        print(json.dumps({"cases": path.name, **scores}) if args.json else f"{path.name}: " + "  ".join(f"{k} {v}" for k, v in scores.items()))
-    return 0
+        found = judged(path, args.profile)
+        all_found.append(found)
+        scores = found.scores()
+        for miss in found.misses if args.misses else ():
+            print("\t".join(miss).replace("\n", "\\n"))
+        if args.json:
+            print(json.dumps({"cases": found.name, **scores, "misses": found.misses if args.misses else len(found.misses)}))
+        else:
+            print(f"{path.name}: " + "  ".join(f"{k} {v}" for k, v in scores.items()))
+            print("\n".join(by_class(found)) if args.classes else "", end="\n" if args.classes else "")
+        for side, (reached, floor) in fallen(found).items() if args.profile == "dev" else ():
+            print(f"{path.name}: {side} {reached} is below its floor of {floor} (tests/cases/floors.toml)", file=sys.stderr)
+            status = 1
+    if args.write:
+        from quality import page
+
+        args.write.write_text(page(all_found), encoding="utf-8")
+    return status
 
 
 if __name__ == "__main__":

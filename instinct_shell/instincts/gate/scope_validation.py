@@ -1,8 +1,8 @@
 """Scope validation: where paths really lead, asked of the disk before anything runs.
 
 *Stops* a change that leaves the scope through a symlink, a folder that is one, or `..` behind one; a read or change that reaches a protected
-file, a secret, agent configuration or the guard by a link, a hard link, another letter case or a glob; copying or packing a folder that holds
-protected files; what the seeds' `scope.paths` does not name. *Asks* for creating something outside the scope, for deleting or moving a folder
+file, a secret, agent configuration or the guard by a link, a hard link, another letter case or a glob; copying, packing or printing a whole folder that
+holds protected files; what the seeds' `scope.paths` does not name. *Asks* for creating something outside the scope, for deleting or moving a folder
 that holds protected files, and where a path cannot be followed.
 
 *Lets pass* paths that do not exist yet below a real folder in the scope, removing a link (not what it points to), links that stay inside,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     Said = tuple[Decision, str, str]
 
+_SEARCHERS = frozenset("grep egrep fgrep zgrep rg ag ack ugrep sed awk".split())
 MOST = 256  # questions of one judgement
 _LOOK = "see where it leads: `ls -la`"
 _FILE_INTENTS = (IntentType.FILE_READ, IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE)
@@ -86,10 +87,14 @@ def _questions(effect: Effect, ground: Ground) -> list[Question]:
 
 
 def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
-    """Whether what lies below matters: a copy or a loss of a folder that no build makes again. git leaves ignored files alone."""
+    """Whether what lies below matters: a folder that is copied, lost or printed whole, and that no build makes again. git leaves ignored files alone."""
     if not ground.in_scope(path) or ground.rebuildable(path) or effect.has("filter") or effect.program == "git":
         return False
-    return (effect.kind is EffectKind.FILE_READ and effect.has("source_of_copy")) or effect.kind in LOSSES
+    if effect.kind is EffectKind.FILE_READ:
+        # Searching prints single lines and counting or hashing none: that is what folders are read for all day.
+        printed = effect.has("sweep") and not effect.has("search") and not effect.has("digest") and effect.program not in _SEARCHERS
+        return effect.has("source_of_copy") or printed
+    return effect.kind in LOSSES
 
 
 def _scope_paths(intent: Intent, effect: Effect, ground: Ground) -> Said | None:
@@ -224,7 +229,7 @@ def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     if effect.kind is EffectKind.FILE_READ:
         return (
             Decision.DENY,
-            f"copies {where}, which holds protected files ({names})",
+            f"{'copies' if effect.has('source_of_copy') else 'prints every file of'} {where}, which holds protected files ({names})",
             "copy what git tracks: `git archive --output=build/source.tar HEAD`",
         )
     verb = "deletes" if effect.kind is EffectKind.FILE_DELETE else "moves"
