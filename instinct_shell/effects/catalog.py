@@ -35,22 +35,26 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "find gfind bfs xargs gxargs parallel env_parallel sem rush",
     ),
     (
+        "viewers",
+        "cat gcat lolcat rev zcat bzcat xzcat zstdcat lzcat gzcat zless zmore bzmore xzless xzmore lzless comm tsort catdoc "
+        "antiword tac gtac nl fold fmt pr expand unexpand column join paste od hd hexdump hexyl strings bat batcat ccat mdcat "
+        "glow look ptx gron readelf objdump nm size addr2line c++filt ldd mediainfo ffprobe identify xmllint csvlook csvcut "
+        "csvgrep csvstat csvsort csvjson in2csv q tomlq json_verify jsonlint json_pp yamllint cloc tokei scc wdiff lesspipe nkf "
+        "fx pygmentize highlight source-highlight bc dc pdftotext recode tidy mlr xmlstarlet dasel toml exiftool",
+    ),
+    (
         "readers",
-        "cat bc dc lolcat tac nl rev fold fmt pr expand unexpand column comm join paste od hd hexdump hexyl strings batcat bat "
-        "ccat look tsort ptx gron pygmentize highlight source-highlight catdoc antiword pdftotext readelf objdump nm size ldd "
-        "addr2line c++filt exiftool identify mediainfo ffprobe mdcat glow gcat gtac zless zmore bzmore xzless xzmore lzless zcat "
-        "bzcat xzcat zstdcat lzcat gzcat xmlstarlet xmllint tidy fx mlr csvlook csvcut csvgrep csvstat csvsort csvjson in2csv q "
-        "tomlq toml dasel json_pp json_verify jsonlint yamllint cloc tokei scc wdiff lesspipe nkf recode head tail ghead gtail "
-        "sort gsort uniq shuf cut gcut tr seq expr factor numfmt yes figlet toilet cowsay fortune wc md5sum sha1sum sha224sum "
-        "sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash hashdeep diff cmp sdiff diff3 "
-        "colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 base32 basenc gbase64 xxd iconv "
-        "uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls dir vdir eza exa lsd tree stat file "
-        "du df basename dirname realpath readlink pathchk which whereis whatis apropos info tldr cheat locate plocate mlocate "
-        "namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime free vmstat iostat mpstat sar w who "
-        "whoami id groups users last lastlog lastb finger hostid tty logname getconf locale lscpu lsmem lspci lsusb lsmod lsns "
-        "lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch ps top htop btop atop glances pstree "
-        "pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput clear reset stty sleep usleep ncdu dust duf "
-        "gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config pkgconf logger wall write mesg",
+        "head tail ghead gtail sort gsort uniq shuf cut gcut tr seq expr factor numfmt yes figlet toilet cowsay fortune wc "
+        "md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum b3sum cksum sum shasum md5 xxhsum xxh64sum crc32 rhash "
+        "hashdeep diff cmp sdiff diff3 colordiff icdiff delta difft difftastic dwdiff jsondiff jd jq gojq jaq yq xq tq base64 "
+        "base32 basenc gbase64 xxd iconv uconv dos2unix unix2dos mac2unix fromdos todos less more most pg moar ov man gman ls "
+        "dir vdir eza exa lsd tree stat file du df basename dirname realpath readlink pathchk which whereis whatis apropos info "
+        "tldr cheat locate plocate mlocate namei lsattr getfacl getfattr findmnt lsblk blkid lsof cal ncal nproc uname uptime "
+        "free vmstat iostat mpstat sar w who whoami id groups users last lastlog lastb finger hostid tty logname getconf locale "
+        "lscpu lsmem lspci lsusb lsmod lsns lsipc lslocks lslogins lsirq dmidecode hwinfo inxi neofetch fastfetch screenfetch "
+        "ps top htop btop atop glances pstree pgrep pidof pidstat pmap pwdx ipcs numastat slabtop sensors acpi upower tput "
+        "clear reset stty sleep usleep ncdu dust duf gdu broot bashbug man-db zdump cksfv getcap tabs dircolors pkg-config "
+        "pkgconf logger wall write mesg",
     ),
     (
         "archives",
@@ -79,17 +83,20 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "git hub yadm",
     ),
     (
+        "devices",
+        "fdisk cfdisk gdisk cgdisk sfdisk sgdisk parted gparted growpart fixparts testdisk addpart delpart resizepart wipefs "
+        "blkdiscard badblocks hdparm sdparm tune2fs resize2fs xfs_growfs xfs_repair e2fsck fsck fsck.ext4 ntfsfix debugfs "
+        "dumpe2fs partprobe blockdev smartctl e2label fatlabel swaplabel ddrescue dd_rescue partclone.ext4 gddrescue",
+    ),
+    (
         "disks",
         "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat "
         "mkfs.minix mkfs.bfs mkfs.cramfs mkfs.jfs mkfs.reiserfs mke2fs mkdosfs mkntfs mkreiserfs mkudffs mkswap mkexfatfs newfs "
-        "fdisk sfdisk cfdisk gdisk sgdisk cgdisk parted gparted growpart fixparts testdisk addpart delpart resizepart wipefs "
-        "blkdiscard badblocks hdparm sdparm tune2fs resize2fs xfs_growfs xfs_repair e2fsck fsck fsck.ext4 ntfsfix debugfs "
-        "dumpe2fs e2label fatlabel swaplabel partprobe blockdev smartctl ddrescue partclone.ext4 dd_rescue dumpfs lsscsi blkparse "
-        "iotop zpool zfs btrfs bcachefs cryptsetup veracrypt clevis nvme dmsetup losetup lvremove vgremove pvremove vgreduce "
-        "lvreduce lvcreate vgcreate pvcreate lvextend lvresize vgextend lvrename vgrename lvchange vgchange pvmove lvconvert lvs "
-        "vgs pvs lvdisplay vgdisplay pvdisplay lvscan vgscan pvscan zdb mdadm mount umount fusermount fusermount3 sshfs bindfs "
-        "pivot_root eject mount.cifs mount.nfs squashfuse encfs gocryptfs udisksctl pmount pumount swapon swapoff quotaon "
-        "quotaoff setquota edquota xfs_quota",
+        "dumpfs lsscsi blkparse iotop zpool zfs btrfs bcachefs cryptsetup veracrypt clevis nvme dmsetup losetup lvremove "
+        "vgremove pvremove vgreduce lvreduce lvcreate vgcreate pvcreate lvextend lvresize vgextend lvrename vgrename lvchange "
+        "vgchange pvmove lvconvert lvs vgs pvs lvdisplay vgdisplay pvdisplay lvscan vgscan pvscan zdb mdadm mount umount "
+        "fusermount fusermount3 sshfs bindfs pivot_root eject mount.cifs mount.nfs squashfuse encfs gocryptfs udisksctl pmount "
+        "pumount swapon swapoff quotaon quotaoff setquota edquota xfs_quota",
     ),
     (
         "system",
