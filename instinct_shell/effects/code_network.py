@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..model.effect import EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from .code_ground import Args, Ground
@@ -69,7 +71,7 @@ class Network(Ground):
         if table is not None:
             host = table.get("host") or table.get("PeerAddr") or table.get("hostname")
             texts = [field_of(host)] if host is not None else texts
-        pairs = {shown(key): value for key, value in zip(texts, texts[1:], strict=False)}
+        pairs = {shown(key): value for key, value in pairwise(texts)}
         name_of = pairs.get("PeerAddr") or pairs.get("PeerHost") or next((t for t in texts if not (t.text or "").isdigit()), literal(""))
         text = host_of(name_of.text or name_of.prefix)
         self.connected = text or "socket"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ..model.effect import Certainty, Effect, EffectKind
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Scene
 from .roles import file_effects
@@ -135,10 +135,11 @@ def publish(call: Call, manager: str, what: Field | str | None = None, **attribu
     )
 
 
-def project_script(
-    call: Call, scene: Scene, file: str, language: str, entry: str = "", cwd: Field | None = None, **attributes: str
-) -> Iterator[Effect]:
-    """A script that the project defines: followed when the file's text is known, else for a gate to look at."""
+def project_script(call: Call, scene: Scene, file: str, language: str, entry: str = "", cwd: Field | None = None) -> Iterator[Effect]:
+    """A script that the project defines: followed when the file's text is known, else for a gate to look at. "." = no one file."""
+    if file == ".":
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} {entry}".strip()))
+        return
     from .projects import task_file
 
-    yield from task_file(call, scene, file, language, entry, cwd, **attributes)
+    yield from task_file(call, scene, file, language, entry, cwd)
