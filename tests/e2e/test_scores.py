@@ -1,15 +1,16 @@
-"""The labelled cases: floors that a release must hold. `bin/score --misses` shows which cases are missed."""
+"""The labelled cases: no side falls below its recorded floor. `bin/score --misses` shows which cases are missed."""
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 
 import pytest
+import quality
 import score
 
-# The first release promised 95, 90 and 75; these are what it reached, less one or two cases: a change that loses more has to say why.
-FLOORS = {"traps": 99.0, "harms": 98.0, "bypasses": 98.0, "middle": 95.0, "answered": 100.0}
+PAGE = score.TOP / "docs" / "quality.md"
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +25,54 @@ def own_mounts() -> None:
 
 
 @pytest.mark.usefixtures("own_mounts")
-@pytest.mark.parametrize("name", ["commands.tsv", "incidents.tsv"])
-def test_the_floors_hold(name: str) -> None:
-    scores, misses = score.score(score.TOP / "tests/cases" / name)
-    print(name, scores)
-    for miss in misses:
+@pytest.mark.parametrize("name", sorted(score.floors()))
+def test_no_side_falls(name: str) -> None:
+    found = score.judged(score.CASES / f"{name}.tsv")
+    for miss in found.misses:
         print("\t".join(miss))
-    floors = FLOORS if name == "commands.tsv" else {"answered": 100.0}
-    assert {group: value for group, value in scores.items() if value < floors.get(group, 0.0)} == {}
+    assert score.fallen(found) == {}
+    assert {side: (claimed, found.scores()[side]) for side, claimed in claims(name).items() if found.scores()[side] < claimed} == {}, (
+        "docs/quality.md claims more than is reached: bin/score --write docs/quality.md"
+    )
+
+
+def claims(name: str) -> dict[str, float]:
+    """What the published page says of a case file."""
+    row = next(line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {name} |"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")][1:]
+    return {side: float(match.group()) for side, cell in zip(score.SIDES, cells, strict=True) if (match := re.match(r"[\d.]+", cell))}
+
+
+def test_every_case_file_has_floors_and_an_origin() -> None:
+    files = {path.stem for path in score.CASES.glob("*.tsv") if "expect" in score.read_rows(path)[0] or "expected" in score.read_rows(path)[0]}
+    assert files == set(score.floors()) == set(quality.ORIGIN)
+
+
+def test_both_sides_have_floors() -> None:
+    for name, table in score.floors().items():
+        assert "traps" in table, name
+        assert {"harms", "bypasses"} & set(table), name
+
+
+def test_a_fall_is_seen() -> None:
+    found = score.Scored("commands")
+    found.answered = 100.0
+    for side in ("traps", "harms", "bypasses", "middle"):
+        found.count(side, "class", 1.0)
+    assert score.fallen(found) == {}
+    found.count("traps", "class", 0.0)
+    assert set(score.fallen(found)) == {"traps"}
+
+
+def test_the_page_shows_both_sides_and_the_misses() -> None:
+    found = score.Scored("commands")
+    found.count("traps", "git-safe", 1.0)
+    found.count("harms", "git-loss", 0.0)
+    found.misses.append(("git-loss-001", "git-loss", "harms", "deny", "allow", "-", "git | true"))
+    text = quality.page([found])
+    assert "| commands | 100.0 (1) | 0.0 (1) |" in text
+    assert "git-loss-001" in text
+    assert "git \\| true" in text
 
 
 def test_credit() -> None:
