@@ -10,9 +10,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from . import scripts
 from .call import Call, Program, Scene
-from .orms import apply_tool
-from .other_code import code_word, read_code
-from .program_text import run_script, run_stdin
+from .program_text import code_word, read_code, run_script, run_stdin
 from .python_program import python
 from .roles import file_effects
 from .verbs import head_of, shown, thing
@@ -230,6 +228,8 @@ def php(call: Call, scene: Scene) -> Iterator[Effect]:
     if posixpath.basename(name) == "artisan":
         yield from artisan(call, scene, rest_words[1:])
     elif name.endswith("bin/console"):
+        from .orms import apply_tool
+
         yield from apply_tool(call, scene, "symfony-console", rest_words[1:])
     elif posixpath.basename(name) in ("composer", "composer.phar"):
         yield from scene.nested_argv((literal("composer"), *rest_words[1:]), call, via="php")
@@ -239,6 +239,8 @@ def php(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def artisan(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:
     """Laravel's command line."""
+    from .orms import apply_tool
+
     yield from apply_tool(call, scene, "artisan", argv)
     if argv and argv[0].text == "tinker":
         for word in argv[1:]:

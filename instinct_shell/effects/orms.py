@@ -208,7 +208,7 @@ def orm(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.name == "rails":
         words = split(call.argv, "-e --environment")
         if words.verb() in ("runner", "r") and len(words.words) > 1:
-            from .other_code import code_word
+            from .program_text import code_word
 
             yield from code_word(call, scene, words.words[1], "ruby")
 

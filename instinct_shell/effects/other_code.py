@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 
-from ..model.effect import Certainty, Effect, EffectKind
-from ..shell.invocation import Field, Known, literal
+from ..model.effect import Effect, EffectKind
+from ..shell.invocation import Field, literal
 from . import spend
 from .call import Call, Scene
 from .code_chain import Chains
 from .code_lexer import Token, tokens
-from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Unknown, alternatives, concat, field_of
+from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Unknown, alternatives, concat
 
 LONGEST = 256 << 10
 MOST_STEPS = 60_000
@@ -59,29 +59,6 @@ def code_effects(
     if spend.is_ads(text):
         reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
     return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
-
-
-def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...] = ()) -> tuple[Effect, ...]:
-    """Effects of code given as a word: each value of a set; a dynamic word is opaque, and its literal ends are read all the same."""
-    from . import flow, scripts
-
-    if field.known is not Known.DYNAMIC:
-        sure = call if len(field.values) == 1 else call.replace(certainty=Certainty.POSSIBLE)
-        return tuple(effect for value in field.values for effect in read_code(value, sure, scene, language, argv))
-    found = [scripts.opaque(call, flow.source_of_field(field, scene), field.reason, language=language)]
-    if field.prefix.strip():
-        known = read_code(field.prefix + field.suffix, call.replace(certainty=Certainty.POSSIBLE), scene, language, argv)
-        found += [effect for effect in known if effect.kind not in (EffectKind.CODE_INLINE, EffectKind.CODE_OPAQUE)]
-    return tuple(found)
-
-
-def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Field, ...] = (), path: str = "") -> tuple[Effect, ...]:
-    """Effects of a program text in any language that can be read here."""
-    if language == "python":
-        from .python_code import python_effects
-
-        return python_effects(text, call, scene, argv, path)
-    return code_effects(text, call, scene, language, argv, path)
 
 
 class Reader(Chains):
@@ -326,6 +303,3 @@ class Reader(Chains):
         if self.language == "perl" and name[:1] in "$@" and "@" + name[1:] in self.names:
             return self.names["@" + name[1:]]
         return self.constant(name)
-
-
-__all__ = ["Reader", "code_effects", "code_word", "field_of", "read_code"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
 from . import flow, output, scripts
 from .call import Call, Scene, path_targets
 from .followed import followed
-from .other_code import code_word, read_code
 from .roles import weakest
 from .verbs import environment_text
 
@@ -69,3 +68,33 @@ def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) 
         yield from run_script(call, scene, stdin.field, language, argv)
     elif stdin.kind == "pipe":
         yield scripts.opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe", language=language)
+
+
+def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...] = ()) -> tuple[Effect, ...]:
+    """Effects of code given as a word: each value of a set; a dynamic word is opaque, and its literal ends are read all the same."""
+    if field.known is not Known.DYNAMIC:
+        sure = call if len(field.values) == 1 else call.replace(certainty=Certainty.POSSIBLE)
+        return tuple(effect for value in field.values for effect in read_code(value, sure, scene, language, argv))
+    found = [scripts.opaque(call, flow.source_of_field(field, scene), field.reason, language=language)]
+    if field.prefix.strip():
+        known = read_code(field.prefix + field.suffix, call.replace(certainty=Certainty.POSSIBLE), scene, language, argv)
+        found += [effect for effect in known if effect.kind not in (EffectKind.CODE_INLINE, EffectKind.CODE_OPAQUE)]
+    return tuple(found)
+
+
+READ_BY_TOKENS = frozenset(("javascript", "perl", "ruby", "php", "lua"))
+
+
+def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Field, ...] = (), path: str = "") -> tuple[Effect, ...]:
+    """Effects of a program text: Python by its syntax tree, five languages by their tokens, the others by their spelling."""
+    if language == "python":
+        from .python_code import python_effects
+
+        return python_effects(text, call, scene, argv, path)
+    if language in READ_BY_TOKENS:
+        from .other_code import code_effects
+
+        return code_effects(text, call, scene, language, argv, path)
+    from .plain_code import plain_effects
+
+    return tuple(plain_effects(text, call, scene, language))

@@ -8,9 +8,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from . import scripts
 from .call import Call, Scene
-from .orms import apply_tool
-from .other_code import code_word
-from .program_text import run_script, run_stdin
+from .program_text import code_word, run_script, run_stdin
 from .roles import file_effects
 from .verbs import head_of, shown, thing
 
@@ -76,6 +74,8 @@ def python(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def django(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect]:
     """manage.py VERB: database verbs, `shell -c CODE`, runserver."""
+    from .orms import apply_tool
+
     yield from apply_tool(call, scene, "django", argv)
     verb = shown(argv[0]) if argv else ""
     if verb in ("shell", "shell_plus"):
