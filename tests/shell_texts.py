@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 NAMES = ["c1", "c2", "c3", "rm", "ls"]
 VARIABLES = ["x", "y", "u"]
+REDIRECTIONS = [" >f", " 2>&1", " <<<$x", " >>f 2>/dev/null", " <<E\n$x $(c3 h)\nE\n", " <<'E'\n$(c3 h)\nE\n"]
 
 
 def words() -> st.SearchStrategy[str]:
@@ -31,7 +32,7 @@ def simple() -> st.SearchStrategy[str]:
         ["$x a", '"$x" a', "$u c1 a", "${y:-c2} a", "eval 'c1 a; x=q'", 'eval "c2 $x"', "set -- p 'q r'", "shift"]
     )
     redirected = st.tuples(
-        command, st.sampled_from([" >f", " 2>&1", " <<<$x", " >>f 2>/dev/null", " <<E\n$x $(c3 h)\nE\n", " <<'E'\n$(c3 h)\nE\n"])
+        command, st.sampled_from(REDIRECTIONS)
     ).map("".join)
     return st.one_of(command, command, assignment, variable_command, redirected)
 
@@ -64,10 +65,10 @@ def _compound(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
 
 
 FRAGMENTS = [
-    "rm A", "rm B", "c1", "c2 x", " ", ";", "&", "&&", "||", "|", "\n", "(", ")", "{ ", "; }", "$(", ")", "`", '"', "'", "\\", "$x", "${x:-", "${x", "}", "${",
-    "<<E\n", "\nE\n", "<<'E'\n", "<<-E\n", "<(", ">(", "<<<", ">f", "<f", ">&2", "2>&1", "$'", '$"', "#", " #", "if ", "; then ", "; fi", "for i in ", "; do ",
-    "; done", "while ", "case x in ", "esac", "x) ", ";;", "f() ", "x=", "x+=", "a=(", "[[ ", "]]", "((", "))", "$((", "!", "! ", "*", "?", "[a", "]", "~", "{a,b}",
-    "{", ",", "=", "a", "echo ", "true", "false", "\r", "\t", "$", "@", "$@", "eval ", "'rm C'", "local ", "declare ", "export ", "é", "${x#", "${x/", "time ",
+    "rm A", "rm B", "c1", "c2 x", " ", ";", "&", "&&", "||", "|", "\n", "(", ")", "{ ", "; }", "$(", ")", "`", '"', "'", "\\", "$x", "${x:-", "${x", "}",
+    "${", "<<E\n", "\nE\n", "<<'E'\n", "<<-E\n", "<(", ">(", "<<<", ">f", "<f", ">&2", "2>&1", "$'", '$"', "#", " #", "if ", "; then ", "; fi", "for i in ", "; do ",
+    "; done", "while ", "case x in ", "esac", "x) ", ";;", "f() ", "x=", "x+=", "a=(", "[[ ", "]]", "((", "))", "$((", "!", "! ", "*", "?", "[a", "]", "~",
+    "{a,b}", "{", ",", "=", "a", "echo ", "true", "false", "\r", "\t", "$", "@", "$@", "eval ", "'rm C'", "local ", "declare ", "export ", "é", "${x#", "${x/", "time ",
     "function ", "$[", "1+1", "%", "^", "-", "--", "cd /tmp", "return", "break", "exit", "set -- ", "read x", "{fd}>", "1", "in ", "do ", "then ",
 ]  # fmt: skip
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .worker import Worker
 
 _CACHE_ENTRIES = 512
-_SLOW_START_MS = 400  # how long a reference process may take before its text is opaque, when the machine is busy
+_SLOW_START_MS = 250  # how long a reference process may take before its text is opaque, when the machine is busy
 
 
 class WorkerParser:

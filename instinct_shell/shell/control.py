@@ -192,6 +192,8 @@ def _run_case(ev: Evaluator, node: Case) -> None:
     decided = False
     for labels, body, terminator in node.items:
         found = [ev.expander.pattern(label) for label in labels] if not decided else []
+        if any(p.text is not None and not patterns.feasible(p.text, v) for p in found for v in word.values):
+            found = [Text((), "pattern on a long value")]
         sure = word.text is not None and all(p.text is not None for p in found)
         hit = word.text is not None and any(p.text is not None and patterns.matches(p.text, word.text) for p in found)
         if not through and (decided or (sure and not hit)):

@@ -19,7 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MAX_STEPS = 4_000  # simple commands evaluated, loops and calls counted each time
+MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
+MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
 MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
 
 
@@ -91,6 +92,7 @@ class Evaluator:
         self.process_texts: dict[tuple[int, ...], Text] = {}
         self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
         self.steps = 0
+        self.texts = 0
         self.unrolled = 0
         self.depth = 0
         self._cwd_cache: tuple[Text, Field] | None = None
@@ -345,6 +347,9 @@ class Evaluator:
     def nested(self, text: str, span: Span) -> State | None:
         """Runs text that the shell itself reads again (eval, trap, source of known text) in the current state."""
         self.enter()
+        self.texts += 1 + len(text) // 1024
+        if self.texts > MAX_TEXTS:
+            raise BoundReached("the shell would read more text again (eval, trap, source) than is followed")
         held = self.nested_span
         outer = self.span(span)
         try:

@@ -38,7 +38,10 @@ class Expander:
             return [Field(Known.STATIC, (parts[0].text,), quoted=parts[0].quoted, span=self._ev.span(word.span))]
         span = self._ev.span(word.span)
         out: list[Field] = []
-        for flat in self._without_braces(parts):
+        rows = self._without_braces(parts)
+        if len(rows) > 16:
+            self._ev.steps += len(rows) // 8
+        for flat in rows:
             builder = _Builder(self._ev, span)
             self._add(builder, flat)
             out += builder.finish()

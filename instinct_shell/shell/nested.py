@@ -39,7 +39,7 @@ def run_text(ev: Evaluator, field: Field, span: Span, what: str, added: int) -> 
 def evaluate_words(ev: Evaluator, call: Call) -> State | None:
     """`eval`: its words joined are read again; when they are not known the invocation stays for the effects to judge."""
     text = _joined(call.args)
-    if not text.known or len(text.values) > 8 or len(ev.calls) + ev.depth > 120:
+    if not text.known or len(text.values) > 8 or len(ev.calls) + ev.depth > 60:
         index = simple.record(ev, call.words, call.temporary, call.fds, call.streams, call.span)
         simple.finish(ev, index, call.words)
         return None

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from .evaluate import Evaluator
 
-_SUBJECT = 8_192  # characters that a pattern is matched against; above, the result is unknown
+_CUT_STEPS = 8_000_000
+_SUBJECT = 2_048  # characters that a pattern is matched against; above, the result is unknown
 
 
 def operate(ev: Evaluator, part: Param, text: Text) -> Text:
@@ -32,7 +33,7 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
         replacement = ev.expander.single(part.second) if part.second is not None else values.EMPTY
         if pattern.text is None or replacement.text is None:
             return Text((), pattern.reason or replacement.reason or "replacement", pattern.origins + replacement.origins)
-        return _matched(text, pattern.text, _replacer(op, pattern.text, replacement.text))
+        return _matched(text, pattern.text, _replacer(op, pattern.text, replacement.text), searched=True)
     if pattern.text is None:
         return Text((), pattern.reason or "pattern", text.origins + pattern.origins)
     if op in ("#", "##", "%", "%%"):
@@ -40,6 +41,8 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
             return _cut_unknown(text, op, pattern.text)
         if text.glob:
             return _cut_glob(text, op, pattern.text)
+        if any(len(value) ** 2 * (len(pattern.text) + 1) > _CUT_STEPS for value in text.values):
+            return values.unknown("pattern on a long value", "opaque")
         return _matched(text, pattern.text, _remover(op, pattern.text))
     if op in ("^", "^^", ",", ",,"):
         changed = _matched(text, pattern.text, _caser(op, pattern.text, str.isascii))
@@ -49,8 +52,8 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
     return values.unknown(f"`{op}` is not modelled", "opaque")
 
 
-def _matched(text: Text, pattern: str, change: Callable[[str], str]) -> Text:
-    if any(len(v) > _SUBJECT or len(v) ** min(pattern.count("*"), 4) > 1 << 26 for v in text.values):
+def _matched(text: Text, pattern: str, change: Callable[[str], str], searched: bool = False) -> Text:
+    if any(len(v) > _SUBJECT or not patterns.feasible(pattern, v, searched) for v in text.values):
         return values.unknown("pattern on a long value", "opaque")
     return values.transform(text, change)
 

@@ -110,11 +110,11 @@ def printf(fields: tuple[Field, ...]) -> Text | None:
     if any(f.many and f.known is Known.DYNAMIC for f in fields[1:]):
         return Text((), "arguments of printf are not known", tuple(o for f in fields[1:] for o in f.origins))
     out = values.EMPTY
-    pieces = re.split(r"(%[-+ #0]*\d*(?:\.\d+)?[a-zA-Z%])", form)
+    pieces = re.split(r"(%[-+ #0]*\d{0,4}(?:\.\d{1,4})?[a-zA-Z%])", form)
     for _ in range(64):
         used = False
-        for piece in pieces:
-            if piece.startswith("%") and len(piece) > 1:
+        for number, piece in enumerate(pieces):
+            if number % 2:
                 letter = piece[-1]
                 if letter == "%":
                     out = values.concat(out, Text(("%",)))
@@ -122,6 +122,8 @@ def printf(fields: tuple[Field, ...]) -> Text | None:
                 value = arguments.pop(0) if arguments else Text(("0" if letter in "dioxXu" else "",))
                 used = True
                 out = values.concat(out, _formatted(piece, letter, value))
+            elif "%" in piece:
+                return None  # a directive that is not modelled
             elif piece:
                 out = values.concat(out, Text((decode_ansi(piece),)))
         if not arguments or not used:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+_MOST_STEPS = 400_000
+_LONGEST = 4_096
 _CLASSES = {
     "alnum": "a-zA-Z0-9",
     "alpha": "a-zA-Z",
@@ -32,8 +34,72 @@ def compiled(pattern: str, path: bool = False) -> re.Pattern[str]:
 
 
 def matches(pattern: str, text: str, path: bool = False) -> bool:
-    """Whether the whole text matches."""
-    return compiled(pattern, path).fullmatch(text) is not None
+    """Whether the whole text matches. Costs at most len(pattern) x len(text) steps for patterns without extglobs."""
+    pieces = _pieces(pattern, path)
+    if pieces is None:
+        return compiled(pattern, path).fullmatch(text) is not None
+    return _match(pieces, text, "/" if path else "")
+
+
+def feasible(pattern: str, text: str, searched: bool = False) -> bool:
+    """Whether matching ends soon. searched: the pattern is looked for inside the text, by the regular expression."""
+    if searched or _pieces(pattern, False) is None:
+        stars = pattern.count("*") + pattern.count("+(")
+        return bool(len(text) ** (stars + 1) <= _MOST_STEPS) and len(text) <= _LONGEST
+    return len(text) * (len(pattern) + 1) <= _MOST_STEPS
+
+
+@lru_cache(maxsize=512)
+def _pieces(pattern: str, path: bool) -> tuple[re.Pattern[str] | str | None, ...] | None:
+    """One entry a character: itself, an expression for a set, None for a star. The whole is None when there is an extglob."""
+    out: list[re.Pattern[str] | str | None] = []
+    at = 0
+    while at < len(pattern):
+        char = pattern[at]
+        at += 1
+        if char in "?*+@!" and pattern[at : at + 1] == "(" and _close(pattern, at) > 0:
+            return None
+        if char == "*":
+            if not out or out[-1] is not None:
+                out.append(None)
+        elif char == "?":
+            out.append(re.compile("[^/]" if path else ".", re.DOTALL))
+        elif char == "[":
+            item, at = _bracket(pattern, at)
+            out.append("[" if item == "\\[" else _set(item))
+        elif char == "\\" and at < len(pattern):
+            out.append(pattern[at])
+            at += 1
+        else:
+            out.append(char)
+    return tuple(out)
+
+
+def _set(item: str) -> re.Pattern[str]:
+    try:
+        return re.compile(item, re.DOTALL)
+    except re.error:  # a range that runs backwards matches nothing
+        return re.compile(r"[^\s\S]")
+
+
+def _match(pieces: tuple[re.Pattern[str] | str | None, ...], text: str, barrier: str) -> bool:
+    """Glob matching that goes back to the last star only."""
+    at = here = 0
+    star = start = -1
+    while at < len(text):
+        piece = pieces[here] if here < len(pieces) else ""
+        if here < len(pieces) and piece is None:
+            star, start = here, at
+            here += 1
+        elif here < len(pieces) and (piece == text[at] if isinstance(piece, str) else piece is not None and piece.match(text[at])):
+            at += 1
+            here += 1
+        elif star >= 0 and not (barrier and text[start] == barrier):
+            start += 1
+            at, here = start, star + 1
+        else:
+            return False
+    return all(piece is None for piece in pieces[here:])
 
 
 def translate(pattern: str, path: bool = False) -> str:

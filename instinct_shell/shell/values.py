@@ -7,6 +7,7 @@ from .invocation import Field, Known, Origin
 from .words import escape_glob
 
 MAX_VALUES = 64  # members of a set; above, the value is dynamic
+MAX_LENGTH = 128 * 1024  # characters of one value; above, only its beginning is kept
 
 _NO_STRINGS: tuple[str, ...] = ()
 _NO_ORIGINS: tuple[Origin, ...] = ()
@@ -94,6 +95,10 @@ def one_of(
 ) -> Text:
     """A string that is one of these; dynamic with their common ends when they are too many."""
     distinct = tuple(dict.fromkeys(values))
+    if any(len(value) > MAX_LENGTH for value in distinct):
+        return Text(
+            (), "a value that is too long", (), "" if glob else common_prefix(tuple(value[:1024] for value in distinct)), unset=unset
+        )
     if 0 < len(distinct) <= MAX_VALUES:
         return Text(distinct, glob=glob, unset=unset)
     prefix = "" if glob else common_prefix(distinct)
@@ -131,6 +136,10 @@ def concat(first: Text, second: Text) -> Text:
             left, right = _patterns(first), _patterns(second)
         else:
             left, right = first.values, second.values
+        if len(left) * len(right) > MAX_VALUES**2 or (
+            len(left) * len(right) > 1 and max(map(len, left)) + max(map(len, right)) > MAX_LENGTH // MAX_VALUES
+        ):
+            return Text((), "too many possible values", (), common_prefix(left) if not first.glob else "", unset=unset)
         return one_of([a + b for a in left for b in right], glob=first.glob or second.glob, unset=unset)
     prefix = first.prefix
     if first.values:
