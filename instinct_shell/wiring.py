@@ -77,11 +77,11 @@ def open_guard(
 
     profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
     would run, default here. overlay: variables that the command would see beside this process's own. dedicated: this process exists for one
-    command alone (execution/launcher.py). made: another class of guard (resident/worker.py). upcoming: the text
-    that will be judged first; a parser begins with it at once.
+    command alone (execution/launcher.py). made: another class of guard, which brings its own parser (resident/worker.py).
+    upcoming: the text that will be judged first; a parser begins with it at once.
     """
     parser = None
-    if upcoming:
+    if upcoming and made is None:
         from .execution.parsers import WorkerParser
 
         parser = WorkerParser()
