@@ -10,11 +10,16 @@ from ..shell.words import decode_ansi
 
 
 class Touch(Value):
-    """One thing a program does outside its output. kind: "run" | "write" | "append" | "read"; known: whether `text` is the whole of it."""
+    """One thing a program does outside its output. kind: "run" | "write" | "append" | "read"; known: whether `text` is the whole of it.
+
+    feeds: text is printed into the command that runs; fed: that text, when it is known.
+    """
 
     kind: str
     text: str
     known: bool
+    feeds: bool = False
+    fed: str | None = None
 
 
 @cache
@@ -52,17 +57,44 @@ def _tokens(program: str) -> list[str]:
 
 
 _ENDS = frozenset((";", "}", "{"))
+MOST_LINES = 20  # of known input that are followed
 
 
-def touches(program: str, given: dict[str, str] | None = None) -> list[Touch]:
-    """What the program does outside its output. given: variables set by `-v`."""
+def touches(program: str, given: dict[str, str] | None = None, lines: tuple[str, ...] = (), separator: str = "") -> list[Touch]:
+    """What the program does outside its output. given: variables set by `-v`. lines: what it reads, when that is known; separator: -F."""
     tokens = _tokens(program)
+    found: list[Touch] = []
+    if lines and "$" in tokens:
+        for line in lines[:MOST_LINES]:
+            found += _touches(_filled(tokens, line, separator), given)
+        return list(dict.fromkeys(found))
+    return _touches(tokens, given)
+
+
+def _filled(tokens: list[str], line: str, separator: str) -> list[str]:
+    """The tokens with `$0`, `$1` ... replaced by what they are for this line."""
+    parts = line.split(separator or None)
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at] == "$" and at + 1 < len(tokens) and (tokens[at + 1].isdigit() or tokens[at + 1] == "NF"):
+            number = len(parts) if tokens[at + 1] == "NF" else int(tokens[at + 1])
+            value = line if number == 0 else parts[number - 1] if number <= len(parts) else ""
+            out.append('"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"')
+            at += 2
+            continue
+        out.append(tokens[at])
+        at += 1
+    return out
+
+
+def _touches(tokens: list[str], given: dict[str, str] | None) -> list[Touch]:
     constants = {name: f'"{value}"' for name, value in (given or {}).items()} | _constants(tokens)
     found: list[Touch] = []
-    printing, depth = False, 0
+    printing, depth, printed = False, 0, 0
     for at, token in enumerate(tokens):
         if token in ("print", "printf"):
-            printing, depth = True, 0
+            printing, depth, printed = True, 0, at + 1
         elif token in _ENDS:
             printing = False
         elif token == "(":
@@ -78,7 +110,13 @@ def touches(program: str, given: dict[str, str] | None = None) -> list[Touch]:
         elif token in ("|", "|&") and tokens[at + 1 : at + 2] == ["getline"]:
             found.append(_touch("run", _before(tokens, at), constants))
         elif token in ("|", "|&"):
-            found.append(_touch("run", _until(tokens, at + 1, _ENDS), constants))
+            run = _touch("run", _until(tokens, at + 1, _ENDS), constants)
+            text = _touch("", tokens[printed:at], constants) if printing else None
+            found.append(run.replace(feeds=printing, fed=text.text if text is not None and text.known else None))
+        elif token == "ARGV" and tokens[at + 1 : at + 2] == ["["]:
+            closing = next((index for index in range(at, len(tokens)) if tokens[index] == "]"), at)
+            if tokens[closing + 1 : closing + 2] == ["="]:
+                found.append(_touch("read", _until(tokens, closing + 2, _ENDS), constants))
         elif token == "<" and at and _gets_line(tokens, at):
             found.append(_touch("read", _until(tokens, at + 1, _ENDS | {")", "&&", "||"})[:1], constants))
     return found

@@ -75,6 +75,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "tsp stdbuf setsid timeout gtimeout chrt taskset numactl setarch prlimit choom cgexec systemd-inhibit systemd-cat "
         "faketime libfaketime ssh-agent wine wine64 mono box64 qemu-x86_64 qemu-aarch64 runit chpst softlimit envuidgid "
         "start-stop-daemon daemonize entr cross-env time gtime proot fakechroot schroot firejail bwrap sandbox-exec exec command "
+        "ld-linux-x86-64.so.2 ld-linux.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-linux-riscv64-lp64d.so.1 "
+        "ld-musl-x86_64.so.1 ld-musl-aarch64.so.1 ld64.so.2 ld64.so.1 ld.so "
         "builtin env genv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec setpriv "
         "capsh setuidgid flock chroot nsenter unshare",
     ),

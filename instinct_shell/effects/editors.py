@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
-from ..model.effect import Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field, Known, literal
+from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, Known, Origin, literal
 from . import output
 from .call import Call, Program, Scene
-from .roles import file_effects, path_effects
+from .roles import file_effects, path_effects, weakest
 from .scripts import opaque, run_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from .awk import Touch
 
 _STREAMS = frozenset(("/dev/stdout", "/dev/stderr", "/dev/null", "-", "/dev/stdin"))
 
@@ -55,7 +57,11 @@ def _sed_script(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
         if touch.kind == "run":
             yield from scene.nested_shell(touch.text, call, via="sed e")
         elif touch.kind == "opaque":
-            yield opaque(call, "file", touch.text)
+            lines = output.stdin_text(call.invocation, scene) if call.invocation.stdin.kind != "inherit" else None
+            if lines:
+                yield from scene.nested_shell(lines, call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE)), via="sed e")
+            if lines is None or touch.text.startswith("s///"):
+                yield opaque(call, "file", touch.text)
         elif touch.text not in _STREAMS:
             kind = EffectKind.FILE_WRITE if touch.kind == "write" else EffectKind.FILE_READ
             yield from file_effects(call, scene, kind, literal(touch.text))
@@ -91,14 +97,25 @@ def _awk_program(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
         # The shape of the program is not known; what is known of it is still looked at.
         field = field.replace(values=(field.prefix + field.suffix,))
     given = dict((value.text or "").partition("=")[::2] for option, value in call.values if option in ("-v", "--assign") and value.text)
+    read = output.stdin_text(call.invocation, scene) if call.invocation.stdin.kind != "inherit" else None
+    separator = next((value.text or "" for option, value in call.values if option in ("-F", "--field-separator")), "")
     for program in field.values:
-        for touch in touches(program, given):
+        for touch in touches(program, given, tuple((read or "").splitlines()), separator):
             word = literal(touch.text) if touch.known else Field(Known.DYNAMIC, prefix=touch.text, reason="a value that awk computes")
             if touch.kind == "run":
-                yield from run_text(call, scene, word, via="awk system")
+                yield from _awk_run(word, touch, call, scene)
             elif touch.text not in _STREAMS:
                 kind = {"write": EffectKind.FILE_WRITE, "append": EffectKind.FILE_APPEND, "read": EffectKind.FILE_READ}[touch.kind]
                 yield from file_effects(call, scene, kind, word)
+
+
+def _awk_run(word: Field, touch: Touch, call: Call, scene: Scene) -> Iterator[Effect]:
+    """A command that awk starts: alone, or fed by `print .. | "command"`."""
+    if not touch.feeds or word.text is None:
+        yield from run_text(call, scene, word, via="awk system")
+        return
+    text = Field(Known.DYNAMIC, reason="what awk prints", origins=(Origin("command", "awk"),)) if touch.fed is None else literal(touch.fed)
+    yield from scene.nested_shell(f'printf %s "$1" | {word.text}', call, positional=(literal("sh"), text), via="awk |")
 
 
 # ---------------------------------------------------------------- ed, vim, emacs

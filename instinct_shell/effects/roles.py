@@ -79,6 +79,13 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
         yield call.effect(kind, target, extra, certainty=weakest(call.certainty, sure), span=_span(call, field))
 
 
+def listed_files(call: Call, kind: EffectKind, field: Field, scene: Scene, **attributes: str) -> list[Effect]:
+    """One effect on each file (or pattern) that a word may be, when the word is the output of a listing; empty when that is not known."""
+    if field.known is not Known.DYNAMIC or field.prefix or field.suffix or not any(origin.producers for origin in field.origins):
+        return []
+    return list(_listed(call, kind, field, scene, attributes))
+
+
 def is_scratch(field: Field) -> bool:
     """Whether an unknown name is surely below a fresh one that mktemp made."""
     return bool(field.origins) and all(origin.kind == "mktemp" for origin in field.origins) and ".." not in field.suffix

@@ -16,7 +16,7 @@ from . import flow, output
 from .call import Call, Scene, inside, path_targets
 from .followed import GIVEN, followed
 from .holes import Hole, Holes
-from .roles import file_effects, weakest
+from .roles import file_effects, listed_files, weakest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ def script_file(
         return
     if read or any(flow.looks_secret("/" + value) for value in field.values):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    if listed := listed_files(call, EffectKind.CODE_SCRIPT, field, scene, language="shell"):
+        yield from listed
+        return
     for target, sure in path_targets(field, call.invocation.cwd):
         path = scene.links.get(target.text, target.text)
         if target.kind is TargetKind.PATH and not target.dynamic and path in scene.files:

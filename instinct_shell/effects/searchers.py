@@ -45,14 +45,34 @@ def grep(call: Call, scene: Scene) -> Iterator[Effect]:
         field.text or field.prefix + "*" for option, field in call.values if option in ("--include", "-g", "--glob", "--iglob", "-G")
     ]
     named = [name.rpartition("/")[2] for name in filters if not name.startswith("!")]
+    everything = recursive and not named and _sees_all(call)
     for field in files:
         for name in named or [""]:
             yield from file_effects(
-                call, scene, EffectKind.FILE_READ, field, recursive="1" if recursive else "", search="1" if recursive else "", filter=name
+                call,
+                scene,
+                EffectKind.FILE_READ,
+                field,
+                recursive="1" if recursive else "",
+                search="1" if recursive else "",
+                filter=name,
+                prints="1" if everything else "",
             )
     command = call.value("--pre", "--pager", "--hostname-bin", "--filter")
     if command is not None and command.text != "":
         yield from scene.nested_argv((command, literal("FILE")), call, via=f"{call.name} --pre")
+
+
+def _sees_all(call: Call) -> bool:
+    """Whether a searcher was told to look into hidden and ignored files and shows what it finds there."""
+    if call.has("-l", "--files-with-matches", "-c", "--count", "--count-matches", "-q", "--quiet", "--files", "-L", "--files-without-match"):
+        return False
+    unrestricted = call.flags.count("-u") + call.flags.count("--unrestricted")
+    if call.name in ("rg", "ripgrep"):
+        return unrestricted > 1 or (call.has("--hidden", "-.") and (unrestricted == 1 or call.has("--no-ignore", "--no-ignore-vcs")))
+    if call.name in ("ag", "ack", "pt"):
+        return unrestricted > 0 or (call.has("--hidden") and call.has("--skip-vcs-ignores", "-U")) or (call.has("--all-types", "-a") and call.has("--hidden"))
+    return False
 
 
 PROGRAMS: tuple[Program, ...] = (

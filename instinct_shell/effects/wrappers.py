@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from .call import Describer
 
 
+LOADERS = (
+    "ld-linux-x86-64.so.2", "ld-linux.so.2", "ld-linux-aarch64.so.1", "ld-linux-armhf.so.3", "ld-linux-riscv64-lp64d.so.1", "ld-musl-x86_64.so.1",
+    "ld-musl-aarch64.so.1", "ld64.so.2", "ld64.so.1", "ld.so",
+)  # fmt: skip
+
+
 def split_assignments(words: tuple[Field, ...]) -> tuple[list[tuple[str, Field]], tuple[Field, ...]]:
     """Leading NAME=value words, and the rest."""
     pairs: list[tuple[str, Field]] = []
@@ -192,6 +198,13 @@ def _rows() -> Iterator[Program]:
 
 PROGRAMS: tuple[Program, ...] = (
     *_rows(),
+    Program(
+        LOADERS,
+        options="--library-path --inhibit-rpath --audit --preload --argv0 --glibc-hwcaps-prepend --glibc-hwcaps-mask",
+        style="stop",
+        describe=inner(0),
+        summary="the dynamic loader: runs the program it is given",
+    ),
     Program(("exec",), options="-a", style="stop nohelp", describe=inner(0), summary="replaces the shell by a command"),
     Program(("command", "builtin"), style="stop nohelp", describe=lookup, summary="runs a command without functions; -v looks it up"),
     Program(

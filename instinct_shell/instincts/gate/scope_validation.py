@@ -93,7 +93,7 @@ def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
     if effect.kind is EffectKind.FILE_READ:
         # Searching prints single lines and counting or hashing none: that is what folders are read for all day.
         printed = effect.has("sweep") and not effect.has("search") and not effect.has("digest") and effect.program not in _SEARCHERS
-        return effect.has("source_of_copy") or printed
+        return effect.has("source_of_copy") or effect.has("prints") or printed
     return effect.kind in LOSSES
 
 
@@ -229,8 +229,10 @@ def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
     if effect.kind is EffectKind.FILE_READ:
         return (
             Decision.DENY,
-            f"{'copies' if effect.has('source_of_copy') else 'prints every file of'} {where}, which holds protected files ({names})",
-            "copy what git tracks: `git archive --output=build/source.tar HEAD`",
+            f"{'copies' if effect.has('source_of_copy') else 'prints what is in'} {where}, which holds protected files ({names})",
+            "search what git tracks: `git grep -n TODO`"
+            if effect.has("prints")
+            else "copy what git tracks: `git archive --output=build/source.tar HEAD`",
         )
     verb = "deletes" if effect.kind is EffectKind.FILE_DELETE else "moves"
     return Decision.ASK, f"{verb} {where}, which holds protected files ({names})", f"look first: `ls -A {ground.argument(path)}`"
