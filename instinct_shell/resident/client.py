@@ -93,10 +93,24 @@ def request(program: bytes, arguments: list[str]) -> bytes:
 
 def ask(connection: socket, data: bytes) -> dict[int, bytes] | None:
     """The answer's records; None with `trouble` set when there is none, or when it is to do it ourselves."""
+    return hear(connection) if say(connection, data) else None
+
+
+def say(connection: socket, data: bytes) -> bool:
+    """Send; False with `trouble` set when the engine is gone."""
     global trouble
     connection.settimeout(protocol.ANSWER_MS / 1000)
     try:
         protocol.send(connection, data)
+    except Hangup:
+        trouble = DIED
+    return not trouble
+
+
+def hear(connection: socket) -> dict[int, bytes] | None:
+    """The answer to what was said."""
+    global trouble
+    try:
         answer = protocol.first(protocol.receive(connection))
     except Hangup:
         trouble = DIED

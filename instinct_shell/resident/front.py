@@ -6,10 +6,6 @@ import posix
 
 from . import client, protocol
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from _socket import socket
-
 
 def warm(program: str, arguments: list[str]) -> int | None:
     """The exit status of the whole program, or None: then nothing was run, printed or written down, and the caller goes the long way.
@@ -25,19 +21,17 @@ def warm(program: str, arguments: list[str]) -> int | None:
         data = client.request(program.encode(), arguments)
     except OSError:
         return None  # this folder is gone; the long way says so
-    answer = client.ask(connection, data)
-    if answer is None:
+    if not client.say(connection, data):
         return None
-    if protocol.PLAN in answer:
-        return _run(connection, answer)
-    tell(answer)
-    return int(answer[protocol.STATUS])
+    if program != "instinct-exec":
+        answer = client.hear(connection)
+        if answer is None:
+            return None
+        tell(answer)
+        return int(answer[protocol.STATUS])
+    from .running import Running
 
-
-def _run(connection: socket, answer: dict[int, bytes]) -> int:
-    from .running import run
-
-    return run(connection, answer)
+    return Running(connection).run(tell)
 
 
 def tell(answer: dict[int, bytes]) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Callable, Mapping
 
-    from ..engine.judgement import Outcome
+    from ..engine.judgement import Judgement, Outcome
     from ..model.intent import Intent
     from ..model.jailspec import JailSpec, RunResult
     from ..model.ports import GrantStore, Jail, Ledger, Parser
@@ -190,6 +190,13 @@ class EngineGuard(Guard):
             forget(self._level_file())  # the machine may have changed since the last look
             raise
 
+    def confine(self, judgement: Judgement) -> JailSpec:
+        """As any guard. Raises LongWay for a jail that a ready-made plan cannot describe."""
+        spec = super().confine(judgement)
+        if getattr(spec, "session", None) is not None:
+            raise LongWay("a session is joined")
+        return spec
+
     def _parser(self) -> Parser:
         return EngineParser()
 
@@ -212,6 +219,9 @@ class EngineParser(WorkerParser):
 
     def start(self) -> None:
         """Nothing to start."""
+
+    def begin(self, text: str) -> None:
+        """Nothing to import meanwhile."""
 
     def _by_bashlex(self, text: str, wait_ms: int = 0) -> Script | None:
         import resource

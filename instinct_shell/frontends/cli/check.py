@@ -81,7 +81,7 @@ def run(options: CheckOptions, made: type[Guard] | None = None) -> int:
     cwd = os.path.abspath(options.cwd) if options.cwd else ""
     env = _environment(options.env)
     text = "" if options.batch else options.text if options.text is not None else _read(options.file)
-    guard = open_guard(profile=options.profile, workspace=options.workspace, session=options.session, cwd=cwd, overlay=env, upcoming=text)
+    guard = open_guard(profile=options.profile, workspace=options.workspace, session=options.session, cwd=cwd, overlay=env, upcoming=text, made=made)
     if options.batch:
         return _batch(guard, sys.stdin.buffer)
     judgement = guard.check(guard.shell_intent(text, door="check"))
