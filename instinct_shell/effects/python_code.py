@@ -7,6 +7,8 @@ on. Code that does nothing of interest yields one `code.inline`; computed code t
 from __future__ import annotations
 
 import ast
+import re
+from functools import cache
 
 from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, literal
@@ -24,6 +26,32 @@ _SNEAKY = frozenset(
 )
 
 
+@cache
+def _acts() -> re.Pattern[str]:
+    return re.compile(
+        r"\b(?:os|sys\.modules|subprocess|shutil|socket|urllib2?|requests|pathlib|commands|popen2?|pty|ctypes|open|file|exec|execfile|eval|compile|"
+        r"__import__|getattr|importlib|system|remove|unlink|rmtree|rmdir|input)\b"
+    )
+
+
+def _tree(text: str) -> ast.Module:
+    """The syntax tree, of Python 2 as well; raises what ast raises."""
+    try:
+        return ast.parse(text)
+    except SyntaxError:
+        older = _as_python_3(text)
+        if older == text:
+            raise
+        return ast.parse(older)
+
+
+def _as_python_3(text: str) -> str:
+    """Python 2 text with its print and exec statements as calls."""
+    found = re.sub(r"(^|[;:\n])([ \t]*)(print|exec)[ \t]+(?![=(.\[])([^;\n]+)", r"\1\2\3(\4)", text)
+    found = re.sub(r"(^|[;:\n])([ \t]*)print[ \t]*(\([^;\n]*\)[ \t]*[%+,][^;\n]*)", r"\1\2print(\3)", found)
+    return re.sub(r"\bexcept\s+([\w.]+)\s*,\s*(\w+)\s*:", r"except \1 as \2:", found)
+
+
 class TooLong(Exception):
     """The text is longer than the reader's patience; the rest is opaque."""
 
@@ -37,8 +65,10 @@ def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] 
             ),
         )
     try:
-        tree = ast.parse(text)
+        tree = _tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        if isinstance(error, SyntaxError) and not _acts().search(text):
+            return (call.effect(EffectKind.CODE_INLINE, language="python"),)  # whatever is wrong with it, it names nothing that acts
         reason = f"the code cannot be read: {type(error).__name__.lower()}"
         return (call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.POSSIBLE, language="python", reason=reason, source="text"),)
     reader = Reader(call, scene, argv, path, depth)

