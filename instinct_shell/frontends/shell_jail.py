@@ -150,7 +150,15 @@ class SessionJail:
 
     def ready(self) -> bool:
         """Wait until bash has done everything and reads again; False when it has ended."""
+        # INVARIANT: the blank is written when the line before it is out of the pipe. An interactive bash reads all that is there, and a blank read
+        # together with its command would say "done" before the command has begun.
+        if not self._drained():
+            return False
         self._write(b" ")
+        return self._drained()
+
+    def _drained(self) -> bool:
+        """Wait until bash has read everything that is in the pipe; False when it has ended."""
         poll = select.poll()
         poll.register(self._pipe, select.POLLOUT)
         while self.ended is None:
