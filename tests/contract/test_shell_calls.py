@@ -140,6 +140,18 @@ def test_the_inner_command_is_judged_and_the_agent_recorded(shell: Shell, tracke
     assert (record["agent"], record["session"], record["door"]) == ("claude", "s-9", "shell")
 
 
+def test_hook_and_shell_judge_one_intent(shell: Shell, tracker: Path) -> None:
+    """The same text, folder and profile: one approval serves both."""
+    command = "git branch -D feature"
+    call = json.dumps(hook_clients.inputs("claude", command, str(shell.workspace))).encode()
+    shell.run("--agent", "claude", "--shell-held", "pre", given=call, shell=str(shell.data / "bin" / "instinct-hook"))
+    shell.run("-c", claude(command, tracker, shell.home), CLAUDECODE="1", CLAUDE_CODE_SESSION_ID="s-1")
+    hook, run = [record for record in shell.records() if record["kind"] == "judged"][-2:]
+    assert (hook["door"], run["door"]) == ("hook", "shell")
+    assert (hook["session"], hook["agent"]) == (run["session"], run["agent"])
+    assert hook["intent_digest"] == run["intent_digest"]
+
+
 def test_keys_stay_outside_and_the_shell_inside_is_the_real_one(shell: Shell) -> None:
     keys = dict.fromkeys(KEYS, "secret")
     path = f"{shell.data}/shell:{shell.env['PATH']}"
