@@ -9,15 +9,47 @@ from .catalog import MODULES, Catalog, canonical
 def explain(name: str, catalog: Catalog) -> tuple[tuple[str, str], ...]:
     """(label, text) pairs of a program's row, in reading order; empty for a program without one."""
     row = catalog.row(name)
-    if row is None:
+    added = catalog.added(name)
+    if row is None and not added:
         return ()
-    known = canonical(name)
-    told = [("program", name), ("does", row.summary), ("family", MODULES.get(known, "profile"))]
-    told += _columns(row)
-    if row.describe is not None:
-        told.append(("also", _first_line(row.describe.__doc__)))
-    told += _verbs(known)
+    told: list[tuple[str, str]] = []
+    if row is not None:
+        told += [("program", name), ("does", row.summary), ("family", MODULES.get(canonical(name), "profile"))]
+        told += _columns(row)
+        if row.describe is not None:
+            told.append(("also", plain(row.describe.__doc__)))
+        told += _verbs(canonical(name))
+    for number, other in enumerate(added):
+        told += [("program", name)] if row is None and not number else []
+        told += [("the project adds", other.summary or "effects"), *_columns(other)]
     return tuple((label, text) for label, text in told if text)
+
+
+def row_object(name: str, catalog: Catalog) -> dict[str, object]:
+    """The same as JSON-able data; empty for a program without a row."""
+    row = catalog.row(name)
+    found = _object(name, row) if row is not None else {"program": name}
+    added = [_object(name, other) for other in catalog.added(name)]
+    return {**found, **({"added": added} if added else {})}
+
+
+def _object(name: str, row: Program) -> dict[str, object]:
+    return {
+        "program": name,
+        "family": MODULES.get(canonical(name), "profile"),
+        "names": list(row.names),
+        "summary": row.summary,
+        "options": row.options.split(),
+        "longs": row.longs.split(),
+        "style": row.style,
+        "roles": row.roles.split(),
+        "option_roles": [list(pair) for pair in row.option_roles],
+        "when": [list(pair) for pair in row.when],
+        "harmless": row.harmless.split(),
+        "reads_stdin": row.reads_stdin,
+        "describes": plain(row.describe.__doc__) if row.describe is not None else "",
+        "verbs": {label.removeprefix("verb "): text for label, text in _verbs(canonical(name))},
+    }
 
 
 def _columns(row: Program) -> list[tuple[str, str]]:
@@ -25,6 +57,9 @@ def _columns(row: Program) -> list[tuple[str, str]]:
         ("same row", " ".join(row.names) if len(row.names) > 1 else ""),
         ("operands", row.roles),
         ("options with argument", row.options),
+        ("other long options", row.longs),
+        ("style", row.style),
+        ("reads", "stdin when no file is named" if row.reads_stdin else ""),
     ]
     told += [(f"option {option}", f"its argument is {role}") for option, role in row.option_roles]
     told += [(f"when {condition}" if condition else "always", effect) for condition, effect in row.when]
@@ -37,8 +72,9 @@ def _verbs(name: str) -> list[tuple[str, str]]:
         return []
     from .git_verbs import VERBS
 
-    return [(f"verb {verb}", _first_line(row.describe.__doc__)) for verb, row in sorted(VERBS.items())]
+    return [(f"verb {verb}", plain(row.describe.__doc__).split("\n")[0]) for verb, row in sorted(VERBS.items())]
 
 
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().split("\n")[0]
+def plain(text: str | None) -> str:
+    """A docstring without its indentation."""
+    return "\n".join(line.strip() for line in (text or "").strip().split("\n"))

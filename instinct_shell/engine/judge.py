@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..instincts.base import shown
 from ..model.fact import Facts
 from ..model.verdict import TIERS, Decision, Finding, Tier, Timing, Verdict, merge
+from .offers import offered
 from .rules import judge_rules
 
 TYPE_CHECKING = False
@@ -74,7 +75,7 @@ def judge(
             inner, more = judge_tier(Tier.REFLEX, reflexes, intent, scripted, profile, situation, known, clock)
             said += tuple(finding for finding in inner if finding.effect is not None)
             took += tuple(timing.replace(tier=tier) for timing in more)
-        said = tuple(of_script(finding, situation.workspace) for finding in said)
+        said = offered(tuple(of_script(finding, situation.workspace) for finding in said), profile)
         before = merge(findings)
         findings, ran = findings + faults + said, ran + took
         after = merge(findings)

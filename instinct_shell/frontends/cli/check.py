@@ -25,7 +25,7 @@ STATUS = {Decision.ALLOW: Exit.OK, Decision.ASK: Exit.ASK, Decision.DENY: Exit.D
 
 
 class CheckOptions(Value):
-    """What was asked on the command line. Exactly one of text, file and batch is given; None for `text` means the file's content."""
+    """What was asked on the command line. Exactly one of text, file, batch and cases is given; None for `text` means the file's content."""
 
     profile: str = ""
     workspace: str = ""
@@ -36,6 +36,7 @@ class CheckOptions(Value):
     batch: bool = False
     text: str | None = None
     file: str = ""
+    cases: str = ""
 
 
 VALUES = {"--profile": "profile", "--workspace": "workspace", "--cwd": "cwd", "--session": "session", "-c": "text"}
@@ -80,10 +81,14 @@ def run(options: CheckOptions, made: type[Guard] | None = None) -> int:
 
     cwd = os.path.abspath(options.cwd) if options.cwd else ""
     env = _environment(options.env)
-    text = "" if options.batch else options.text if options.text is not None else _read(options.file)
+    text = "" if options.batch or options.cases else options.text if options.text is not None else _read(options.file)
     guard = open_guard(profile=options.profile, workspace=options.workspace, session=options.session, cwd=cwd, overlay=env, upcoming=text, made=made)
     if options.batch:
         return _batch(guard, sys.stdin.buffer)
+    if options.cases:
+        from .case_file import explain_misses, read_cases
+
+        return explain_misses(guard, read_cases(_read(options.cases), options.cases), as_json=options.json)
     judgement = guard.check(guard.shell_intent(text, door="check"))
     _show(judgement, as_json=options.json)
     return STATUS[judgement.verdict.decision]
@@ -180,14 +185,25 @@ def command() -> click.Command:
     @click.option("--session", default="", metavar="ID", help="The agent's session, for its budget.")
     @click.option("--env", multiple=True, metavar="K=V", help="A variable the command would see; repeat for more.")
     @click.option("--batch", is_flag=True, help="Read intents as JSON lines on stdin, answer each with a JSON line.")
+    @click.option("--explain-misses", "cases", default="", metavar="CASES", help="Compare a file of labelled commands with the verdicts; status 1 for a miss.")
     @click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object.")
     @click.argument("file", required=False, default="")
     def check(
-        *, text: str | None, profile: str, workspace: str, cwd: str, session: str, env: tuple[str, ...], batch: bool, as_json: bool, file: str
+        *,
+        text: str | None,
+        profile: str,
+        workspace: str,
+        cwd: str,
+        session: str,
+        env: tuple[str, ...],
+        batch: bool,
+        cases: str,
+        as_json: bool,
+        file: str,
     ) -> int:
         """Judge shell text (-c), a FILE of it, or a stream of intents (--batch). Nothing runs."""
-        if (text is not None) + bool(file) + batch != 1:
-            raise UsageError("exactly one of -c TEXT, FILE and --batch is needed", hint="for example: instinct check -c 'git status'")
-        return run(CheckOptions(profile, workspace, cwd, session, env, as_json, batch, text, file))
+        if (text is not None) + bool(file) + batch + bool(cases) != 1:
+            raise UsageError("exactly one of -c TEXT, FILE, --batch and --explain-misses is needed", hint="for example: instinct check -c 'git status'")
+        return run(CheckOptions(profile, workspace, cwd, session, env, as_json, batch, text, file, cases))
 
     return check

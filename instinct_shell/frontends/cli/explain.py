@@ -8,9 +8,11 @@ import sys
 
 import click
 
+from ...errors import UsageError
 from ...model.effect import Span
 from ...model.value import Value
 from ..present import effect_object, finding_object, judgement_object, span_pair, style_of
+from .explain_programs import program, programs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +25,27 @@ if TYPE_CHECKING:
 DEEPEST = 40  # levels of the tree that are drawn; far above what people write
 
 
-@click.command("explain", epilog="Example: instinct explain -c 'cd /tmp && rm -rf \"$DIR\"/*'")
-@click.option("-c", "text", metavar="TEXT", required=True, help="Shell text to explain.")
+@click.group(
+    "explain",
+    invoke_without_command=True,
+    epilog="\b\nExamples:\n  instinct explain -c 'cd /tmp && rm -rf \"$DIR\"/*'\n  instinct explain program git\n  instinct explain programs",
+)
+@click.option("-c", "text", metavar="TEXT", help="Shell text to explain.")
 @click.option("--profile", default="", metavar="NAME", help="dev, staging, prod, or stricter than yours.")
 @click.option("--workspace", default="", metavar="DIR", help="The folder the agent works in (default: the git top level).")
 @click.option("--cwd", default="", metavar="DIR", help="Where the command would run (default: here).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-def command(text: str, profile: str, workspace: str, cwd: str, *, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, text: str | None, profile: str, workspace: str, cwd: str, *, as_json: bool) -> None:
     """Show the tree, the words, the effects, and each instinct's finding with its time. Nothing runs."""
     from ...wiring import open_guard
+
+    if ctx.invoked_subcommand is not None:
+        if text is not None:
+            raise UsageError(f"-c and `{ctx.invoked_subcommand}` do not go together", hint="explain a text, or a program")
+        return
+    if text is None:
+        raise UsageError("explain needs -c TEXT, or a program", hint="for example: instinct explain -c 'git push -f', instinct explain program git")
 
     guard = open_guard(profile=profile, workspace=workspace, cwd=os.path.abspath(cwd) if cwd else "")
     judgement = guard.check(guard.shell_intent(text, door="explain"))
@@ -41,6 +55,10 @@ def command(text: str, profile: str, workspace: str, cwd: str, *, as_json: bool)
     style = style_of(sys.stdout, os.environ)
     for line in _lines(judgement, style):
         click.echo(line)
+
+
+command.add_command(program)
+command.add_command(programs)
 
 
 def explanation(judgement: Judgement) -> dict[str, object]:

@@ -22,7 +22,8 @@ _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 
 @click.group(
     name="task",
-    epilog="\b\nExamples:\n  instinct task set 'mend the date parser' --paths src/dates tests --operations 'file.*'\n  instinct task show\n  instinct task clear",
+    epilog="\b\nExamples:\n  instinct task set 'mend the date parser' --paths src/dates,tests --operations 'file.*'\n"
+    "  instinct task show\n  instinct task clear",
 )
 def command() -> None:
     """State, show and clear the task. Without one nothing is outside it."""

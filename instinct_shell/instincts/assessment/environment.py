@@ -104,7 +104,7 @@ class Environment(BuiltIn):
         elif any(other.kind in _KNOWN and _same_command(other, effect) for other in effects):
             return None
         reason = f"hands production ({shown(name)} in {shown(f'{variable}={_bare(place)}')}) to {shown(program)}"
-        return self.finding(Decision.ASK, reason, f"give it a development address in {shown(variable)}", effect=effect)
+        return self.finding(Decision.ASK, reason, f"give {variable} the address of a development one", effect=effect)
 
     def _change(
         self, effect: Effect, standing: str, intent: Intent, profile: Profile, situation: Situation, facts: Facts

@@ -59,6 +59,12 @@ class CommandAllowed(BuiltIn):
         return tuple(found.values())
 
 
+def on_list(profile: Profile, command: str) -> bool:
+    """Whether a plain command line is on the profile's list of programs."""
+    name, *words = command.split() or [""]
+    return any(_fits(entry.split(), name, words) for entry in profile.allow_programs)
+
+
 def _wrapped(name: str, words: list[str]) -> list[tuple[str, list[str]]]:
     """The command behind a wrapper that stands on the list (`timeout 5 git push`): the first word that can be a program."""
     if name not in _WRAPPERS:
