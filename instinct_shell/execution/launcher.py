@@ -1,9 +1,10 @@
 """Runs one command in the jail that its spec describes, as the command's ancestor in the caller's own process group, cgroup and terminal.
 
     launcher -> (a short-lived process that enters the namespaces) -> attendant, PID 1 inside -> the command
+    launcher -> attendant, outside -> the command, in the namespaces of a session that its holder keeps (jail/session.py)
 
-The attendant is made as the launcher's own child, so that the launcher sees it end, and with it everything in the jail. Nothing runs unless every
-step succeeded: each process writes the step that failed to one close-on-exec pipe, and the launcher turns that into a JailError.
+The attendant is the launcher's own child, so that the launcher sees it end, and with it everything in a jail that is the command's alone. Nothing
+runs unless every step succeeded: each process writes the step that failed to one close-on-exec pipe, and the launcher turns that into a JailError.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import confinement, descriptors, landlock, mounts, privileges, probe, syscalls, view
+from .jail import confinement, descriptors, landlock, mounts, namespaces, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .watch import Watch
@@ -24,6 +25,7 @@ from .watch import Watch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
+    from .jail.session import Membership
 
 
 class NamespacesUnavailable(Exception):
@@ -64,7 +66,7 @@ class Launcher:
                 try:
                     if not mounts.supported():
                         raise NamespacesUnavailable(StepFailed(mounts.READ_ONLY_CALL, errno.ENOSYS))
-                    return self._run(spec, abi, with_namespaces=True)
+                    return self._run_full(spec, abi)
                 except NamespacesUnavailable as unavailable:
                     obstacle = unavailable.failure
             if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
@@ -73,7 +75,28 @@ class Launcher:
             raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
         raise _level_refusal(spec.least_level, abi, obstacle)
 
-    def _run(self, spec: JailSpec, abi: int, *, with_namespaces: bool) -> RunResult:
+    def _run_full(self, spec: JailSpec, abi: int) -> RunResult:
+        if spec.session is None:
+            return self._run(spec, abi, with_namespaces=True)
+        from .jail import session
+
+        for last in (False, True):
+            try:
+                membership = session.enter(spec.session, own_network=spec.network == "none")
+            except StepFailed as failure:
+                if failure.step.startswith(probe.NAMESPACE_STEPS):
+                    raise NamespacesUnavailable(failure) from None
+                raise
+            try:
+                return self._run(spec, abi, with_namespaces=True, membership=membership)
+            except StepFailed as failure:
+                if last or not failure.step.startswith(namespaces.JOIN):
+                    raise
+            finally:
+                membership.conclude(by_itself=False)
+        raise AssertionError  # the last round returned or raised
+
+    def _run(self, spec: JailSpec, abi: int, *, with_namespaces: bool, membership: Membership | None = None) -> RunResult:
         started_at = time.monotonic()
         missing = _fill_standard_descriptors()
         try:
@@ -87,11 +110,11 @@ class Launcher:
                 try:
                     child = os.fork()
                     if child == 0:
-                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces)
+                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership)
                         jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
-                    watch.family = family
+                    watch.family, watch.session = family, membership
                     watch.run(mask)
                 finally:
                     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
@@ -102,7 +125,8 @@ class Launcher:
             if with_namespaces and watch.failure.step.startswith(probe.NAMESPACE_STEPS):
                 raise NamespacesUnavailable(watch.failure)
             raise watch.failure
-        layers: tuple[str, ...] = (*(("namespaces",) if with_namespaces else ()), *(("landlock",) if abi else ()), "seccomp", "rlimits")
+        kinds = ("namespaces", *(("session",) if membership else ())) if with_namespaces else ()
+        layers: tuple[str, ...] = (*kinds, *(("landlock",) if abi else ()), "seccomp", "rlimits")
         level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
         return watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
 

@@ -1,8 +1,8 @@
 """Keeping watch over one run: limits, signals, stop and continue, and that nothing outlives it.
 
 Between the launcher and the command stands the *attendant*. At level full it is PID 1 of the jail's pid namespace: the command must not be, since
-the kernel ignores default signals there, and when PID 1 ends the kernel ends everything else in the namespace. At level partial it is the reaper
-of orphans and ends the tree itself. It speaks to the launcher by lines on one pipe, the launcher to it by real-time signals.
+the kernel ignores default signals there, and when PID 1 ends the kernel ends everything else in the namespace. In a session it stands outside, and
+the session's holder ends what is left. At level partial it is the reaper of orphans and ends the tree itself. It speaks to the launcher by lines on one pipe, the launcher to it by real-time signals.
 """
 
 from __future__ import annotations
@@ -83,8 +83,10 @@ def _tasks_of_user() -> int:
 # --- the attendant ---------------------------------------------------------------------------------------------------------------------------
 
 
-def attend(command: int, report: int, *, owns_namespace: bool) -> NoReturn:
+def attend(command: int, report: int, *, owns_namespace: bool, own_group: bool = False) -> NoReturn:
     """Waits for `command`, reports how it ended, ends what is left of the tree, and exits. All signals must be blocked.
+
+    own_group: the command leads a process group of its own, so what the caller's group got is sent to that one.
 
     Lines written: `stopped N`, `continued`, `ended STATUS USER_US SYSTEM_US MAX_RSS_KB` with the raw wait status.
     """
@@ -109,6 +111,8 @@ def attend(command: int, report: int, *, owns_namespace: bool) -> NoReturn:
             number = caught - _FIRST_REQUEST
             if number in group_signals or signal.sigtimedwait((number,), _SAME_SIGNAL_WITHIN) is not None:
                 group_signals.discard(number)
+                if own_group:
+                    _send(-command, number)
             else:
                 _send(command, number)
 

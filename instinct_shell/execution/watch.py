@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .jail.session import Membership
     from .relay import Relays
 
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
@@ -36,6 +37,7 @@ class Watch:
         self._own_tree = own_tree  # the attendant's death ends everything in its pid namespace
         # At partial, what a killed attendant leaves behind comes to a dedicated launcher: what of its descendants is none of the run's. Else None.
         self.family: frozenset[int] | None = None
+        self.session: Membership | None = None
         self._attendant = 0
         self._early: list[int] = []  # signals that came before the attendant existed
         self._unread = b""
@@ -61,9 +63,15 @@ class Watch:
             raise
         finally:
             self._reap()
+            by_itself = bool(self._ended) and not self._limit
+            if self.session is not None:
+                self.session.conclude(by_itself=by_itself)
             if self.family is not None and not self._ended:
                 supervise.end_descendants(self.family)
-            self._relays.finish()
+            if self.session is not None and by_itself:
+                self._relays.leave(dedicated=self._dedicated)
+            else:
+                self._relays.finish()
             os.close(self._report)
             self._give_terminal_back()
             while self._dedicated and signal.sigtimedwait((signal.SIGIO, signal.SIGCHLD), 0):

@@ -25,12 +25,27 @@ class Limits(Value):
     output_bytes: int = 0
 
 
+class Session(Value):
+    """The jail session that a command joins: all commands of one agent share process, ipc and, without a network, network namespaces.
+
+    path: the socket of the session's holder, in a folder of mode 0700 that no command sees. agent: the process whose end ends the session, and its
+    start time in clock ticks since boot (0: nobody's). name, profile: for people.
+    """
+
+    path: str
+    name: str = ""
+    profile: str = ""
+    agent: int = 0
+    agent_started: int = 0
+
+
 class JailSpec(Value):
     """What one command may touch. All paths absolute and real (resolved by the planner once; carried out by descriptor).
 
     writable: folders (or files) with write rights. protected: existing paths below a writable one that stay read-only, ancestors pinned.
     masked: paths whose content must not be seen. network: "host" | "none". private_tmp: /tmp is a fresh tmpfs.
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
+    session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
     descriptors: open pipes and terminals of the caller's that the command inherits under the same numbers, beside 0, 1 and 2; never files.
     """
 
@@ -46,7 +61,7 @@ class JailSpec(Value):
     limits: Limits = Limits()
     env: tuple[tuple[str, str], ...] = ()
     argv: tuple[str, ...] = ()  # argv[0] is an absolute path of the pinned program
-    one_shot: bool = True
+    session: Session | None = None
     descriptors: tuple[int, ...] = ()
 
 

@@ -1,6 +1,7 @@
 """The processes between the launcher's fork and the command's exec. Every path ends in exec or `_exit`; nothing of the host program runs here.
 
-What goes wrong is one line on the report pipe, `failed ERRNO STEP`, and no command. The order of the layers is fixed: namespaces, mounts,
+In a jail of its own the attendant is the first process inside, and makes the mounts before it forks the command. In a session it stays outside, where
+nothing inside can reach it, and the command's own process, which is inside, makes them. What goes wrong is one line on the report pipe, `failed ERRNO STEP`, and no command. The order of the layers is fixed: namespaces, mounts,
 capabilities, Landlock (paths are opened through the new mounts), the system call filter, exec.
 """
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from ...model.jailspec import JailSpec
     from .plan import Plan
+    from .session import Membership
 
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx")
 _WRITABLE = landlock.EVERYTHING & ~(landlock.MAKE_CHAR | landlock.MAKE_BLOCK | landlock.IOCTL_DEV)
@@ -30,7 +32,10 @@ _HIGHEST = 0xFFFFFFFF
 
 
 class Confinement:
-    """One command about to be jailed, as its processes know it. `inner_ends`: pipe ends that replace standard descriptors."""
+    """One command about to be jailed, as its processes know it.
+
+    inner_ends: pipe ends that replace standard descriptors. session: the session that it joins.
+    """
 
     def __init__(
         self,
@@ -41,6 +46,7 @@ class Confinement:
         abi: int,
         mask: Iterable[int],
         with_namespaces: bool,
+        session: Membership | None = None,
     ) -> None:
         self.spec = spec
         self.plan = plan
@@ -49,13 +55,28 @@ class Confinement:
         self.abi = abi
         self.mask = mask
         self.with_namespaces = with_namespaces
+        self.session = session
+        # A group of its own lets a script say `kill 0`, which must not reach the caller; on a terminal it has to be the caller's group.
+        self.own_group = session is not None and not any(one.how == "pass" and os.isatty(one.fd) for one in handed)
 
     def enter(self, report: int) -> NoReturn:
         """In the launcher's forked child, all signals blocked: becomes the attendant (or makes it) and never returns."""
         try:
-            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
+            joining = self.session.descriptors() if self.session else ()
+            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors, *joining)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            if self.with_namespaces:
+            if self.session:
+                os.write(report, b"attendant %d\n" % os.getpid())
+                self._stay_with_launcher(signal.SIGKILL, report)
+                namespaces.join(self.session.holder, own_network=self.spec.network == "none")
+                privileges.no_new_privileges()
+                command = os.fork()
+                if command == 0:
+                    self._enter_session(report)
+                privileges.drop_capabilities()
+                privileges.hide_memory()
+                self._attend(command, report)
+            elif self.with_namespaces:
                 self._stay_with_launcher(signal.SIGKILL, report)
                 namespaces.enter(own_network=self.spec.network == "none")
                 if (attendant := namespaces.fork_sibling()) != 0:
@@ -83,6 +104,20 @@ class Confinement:
             _tell(report, getattr(problem, "errno", 0) or 0, f"{type(problem).__name__} while making the jail: {problem}")
         finally:
             os._exit(Exit.FAILED)
+
+    def _enter_session(self, report: int) -> NoReturn:
+        """In the command's process, as a member of the session: its own mounts, and then as every command."""
+        assert self.session is not None
+        privileges.die_with_parent(signal.SIGKILL)
+        if os.getppid():  # a parent outside shows as 0, so this is the holder: the attendant has ended before we could ask
+            os._exit(0)
+        if self.own_group:
+            os.setpgid(0, 0)
+        namespaces.own_mounts()
+        self.session.begin()
+        view.build(self.plan, self.spec, os.getuid(), self._terminal())
+        privileges.drop_capabilities()
+        self._become_command()
 
     def _stay_with_launcher(self, death_signal: int, report: int) -> None:
         """Ends with the launcher, also when it has ended before we could ask for the signal: then nobody reads the pipe."""
@@ -124,7 +159,7 @@ class Confinement:
         if not self.with_namespaces:
             os.setpgid(0, 0)  # survives a kill of the caller's whole group, to end what left that group
         try:
-            supervise.attend(command, report, owns_namespace=self.with_namespaces)
+            supervise.attend(command, report, owns_namespace=self.with_namespaces, own_group=self.own_group)
         finally:
             if not self.with_namespaces:
                 supervise.end_descendants()
@@ -140,9 +175,9 @@ class Confinement:
         except OSError as problem:
             raise StepFailed("setting the resource limits", problem.errno or 0) from None
         if self.abi:
-            landlock.restrict(self.abi, self.grants())
+            landlock.restrict(self.abi, self.grants(), signals=self.session is None)
         self._take_descriptors()
-        seccomp.install(seccomp.assemble(self.families(), spec.read_only, self.abi >= 6))
+        seccomp.install(seccomp.assemble(self.families(), spec.read_only, self.own_group or (self.abi >= 6 and self.session is None)))
         handled = [number for number in supervise.FORWARDED if callable(signal.getsignal(number))]
         for number in (signal.SIGPIPE, signal.SIGXFSZ, *handled):  # Python ignores the first two
             signal.signal(number, signal.SIG_DFL)

@@ -37,19 +37,22 @@ def known_rights(version: int) -> int:
     return (1 << highest) - 1
 
 
-def ruleset_attributes(version: int) -> bytes:
-    """The kernel's `struct landlock_ruleset_attr` for this ABI: all file rights, no network rights, all scopes."""
-    scope = _SCOPE_ABSTRACT_SOCKETS | _SCOPE_SIGNALS if version >= 6 else 0
+def ruleset_attributes(version: int, *, signals: bool = True) -> bytes:
+    """The kernel's `struct landlock_ruleset_attr` for this ABI: all file rights, no network rights, all scopes.
+
+    signals: keep signals inside. A session does not ask for it: a later command has to reach what an earlier one left in the background.
+    """
+    scope = _SCOPE_ABSTRACT_SOCKETS | (_SCOPE_SIGNALS if signals else 0) if version >= 6 else 0
     return struct.pack("=QQQ", known_rights(version), 0, scope)[: 8 if version < 4 else 16 if version < 6 else 24]
 
 
-def restrict(version: int, grants: Iterable[tuple[str | int, int]]) -> None:
+def restrict(version: int, grants: Iterable[tuple[str | int, int]], *, signals: bool = True) -> None:
     """Confines this process to the granted rights; (path or open descriptor, rights) each. Needs no_new_privs; raises StepFailed.
 
     Paths are opened here, so call it after the mounts are in place. A path that does not exist grants nothing.
     """
     handled = known_rights(version)
-    attributes = ruleset_attributes(version)
+    attributes = ruleset_attributes(version, signals=signals)
     ruleset = call("making the Landlock ruleset", "landlock_create_ruleset", attributes, len(attributes), 0)
     for target, rights in grants:
         try:

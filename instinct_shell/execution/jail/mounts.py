@@ -15,7 +15,7 @@ _AT_FDCWD = -100
 _AT_EMPTY_PATH, _AT_RECURSIVE = 0x1000, 0x8000
 _OPEN_TREE_CLONE, _OPEN_TREE_CLOEXEC = 1, os.O_CLOEXEC
 _MOVE_FROM_DESCRIPTOR, _MOVE_TO_DESCRIPTOR = 0x4, 0x40  # MOVE_MOUNT_F_EMPTY_PATH, MOVE_MOUNT_T_EMPTY_PATH
-_MS_REC, _MS_PRIVATE = 0x4000, 1 << 18
+_MS_REC, _MS_PRIVATE, _MS_SLAVE = 0x4000, 1 << 18, 1 << 19
 _READ_ONLY, NO_SET_ID, _NO_DEVICES, NO_EXEC = 1, 2, 4, 8  # MOUNT_ATTR_*
 _SET_STRING, _CREATE = 1, 6  # FSCONFIG_*
 _NO_MAGIC_LINKS, _NO_SYMLINKS = 0x02, 0x04  # RESOLVE_*
@@ -43,6 +43,11 @@ def open_folder(path: str) -> int:
 def keep_mounts_private() -> None:
     """Nothing mounted from here on is seen outside, and nothing mounted outside appears inside."""
     call(PRIVATE, "mount", b"none", b"/", 0, _MS_REC | _MS_PRIVATE, 0)
+
+
+def follow_host_mounts() -> None:
+    """Nothing mounted from here on is seen outside; what is unmounted outside disappears here too, so that no disk stays busy because of us."""
+    call(PRIVATE, "mount", b"none", b"/", 0, _MS_REC | _MS_SLAVE, 0)
 
 
 def copy_tree(fd: int, what: str) -> int:

@@ -1,4 +1,7 @@
-"""Entering fresh namespaces: user, mount, pid, ipc, uts and, when the command gets no network, net. The uid inside is the uid outside."""
+"""Entering fresh namespaces: user, mount, pid, ipc, uts and, when the command gets no network, net; or those of a session that exists.
+
+The uid inside is the uid outside.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ _SIOCSIFFLAGS, _IFF_UP = 0x8914, 1
 
 UNSHARE = "making new namespaces"
 MAP = "mapping the user id"
+JOIN = "joining the session"
 
 
 def enter(*, own_network: bool) -> None:
@@ -26,6 +30,17 @@ def enter(*, own_network: bool) -> None:
             os.close(fd)
         except OSError as problem:
             raise StepFailed(MAP, problem.errno or 0) from None
+
+
+def join(holder: int, *, own_network: bool) -> None:
+    """Moves this process into the namespaces of the session whose holder the pidfd names, but for its mounts and, as it was made before, its own
+    place among processes: the next child is in the session's pid namespace. Raises StepFailed."""
+    call(JOIN, "setns", holder, _NEW_USER | _NEW_PID | _NEW_IPC | _NEW_UTS | (_NEW_NET if own_network else 0))
+
+
+def own_mounts() -> None:
+    """A mount namespace of its own for this process and its children."""
+    call(UNSHARE, "unshare", _NEW_MOUNT)
 
 
 def fork_sibling() -> int:

@@ -10,6 +10,7 @@ _SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _DROP_FROM_BOUNDING_SET = 1, 4, 24
 _SET_CHILD_SUBREAPER, _SET_NO_NEW_PRIVS, _AMBIENT, _AMBIENT_CLEAR_ALL = 36, 38, 47, 4
 _EINVAL, _EPERM = 22, 1
 _CAPABILITY_VERSION_3 = 0x20080522
+_AMBIENT_RAISE, _CAP_SYS_PTRACE = 2, 19
 
 
 def die_with_parent(signal: int) -> None:
@@ -30,6 +31,18 @@ def hide_memory() -> None:
 def no_new_privileges() -> None:
     """Set-id bits and file capabilities mean nothing from here on. Landlock and seccomp require it."""
     call("setting no_new_privs", "prctl", _SET_NO_NEW_PRIVS, 1, 0, 0, 0)
+
+
+def keep_sight_only() -> None:
+    """Over exec, keeps the one capability to look into other processes of this user namespace, and nothing else."""
+    for capability in range(64):
+        if capability != _CAP_SYS_PTRACE and attempt("prctl", _DROP_FROM_BOUNDING_SET, capability, 0, 0, 0) < 0:
+            break  # one past the kernel's last
+    header = buffer(struct.pack("=Ii", _CAPABILITY_VERSION_3, 0))
+    sight = 1 << _CAP_SYS_PTRACE
+    sets = buffer(struct.pack("=6I", sight, sight, sight, 0, 0, 0))
+    call("keeping the capability to look into processes", "capset", address(header), address(sets))
+    call("keeping the capability to look into processes", "prctl", _AMBIENT, _AMBIENT_RAISE, _CAP_SYS_PTRACE, 0, 0)
 
 
 def drop_capabilities() -> None:

@@ -24,6 +24,7 @@ _X32_BIT = 0x40000000
 _NEW_NAMESPACE = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x00000080
 _SET_ID = 0o6000
 _O_CREAT_OR_TMPFILE = 0o100 | 0o20000000
+_PROCESS_GROUP = 4  # PIDFD_SIGNAL_PROCESS_GROUP
 _DEVICE_KINDS = (0o020000, 0o060000)  # S_IFCHR, S_IFBLK
 _TIOCSTI, _TIOCLINUX, _FS_IOC_SETFLAGS, _FS_IOC_FSSETXATTR = 0x5412, 0x541C, 0x40086602, 0x401C5820
 
@@ -116,7 +117,7 @@ def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped:
         for name, mode in (("chmod", 1), ("fchmod", 1), ("fchmodat", 2), ("fchmodat2", 2)):
             program += _when(name, _refuse_bits(mode, _SET_ID))
     if not signals_scoped:
-        program += _when("kill", _refuse_values(0, (0,)))
+        program += _when("kill", _refuse_values(0, (0,))) + _when("pidfd_send_signal", _refuse_bits(3, _PROCESS_GROUP))
     numbers = [known for name in denied if (known := number(name)) is not None]
     program += [_op(_IF_EQUAL, known, len(numbers) - i, 0) for i, known in enumerate(numbers)]
     program += [_op(_RETURN, _ALLOW), _op(_RETURN, _EPERM)]

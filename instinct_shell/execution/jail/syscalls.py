@@ -76,6 +76,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "perf_event_open": (298, 241),
     "personality": (135, 92),
     "pidfd_getfd": (438, 438),
+    "pidfd_send_signal": (424, 424),
     "pivot_root": (155, 41),
     "prctl": (157, 167),
     "process_vm_readv": (310, 270),
