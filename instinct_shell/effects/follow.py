@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 WRITES = frozenset({EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND})
+COMPILERS = frozenset(
+    "gcc g++ cc c++ clang clang++ rustc javac kotlinc scalac tsc swiftc ghc nvcc tcc zig gfortran ld as nasm dmd ldc2 nim crystal v go cargo".split()
+)
 _STREAM = Program((), style="raw")
 
 
@@ -124,6 +127,11 @@ def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> 
         scene.files[path] = scene.files.get(origin)
         scene.sources[path] = scene.sources.get(origin, "file")
         _copy(origin, path, scene)
+        return
+    if effect.program in COMPILERS and "network" not in scene.sources.values():
+        # What a compiler makes of the project's sources is a program of the project, as if it had been built a line earlier.
+        scene.files.pop(path, None)
+        scene.sources.pop(path, None)
         return
     text = output.written_text(index, invocation, effect, scene)
     before = scene.files.get(path, "") if effect.kind is EffectKind.FILE_APPEND else ""
