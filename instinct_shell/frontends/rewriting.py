@@ -15,16 +15,17 @@ def original(text: str, exec_path: str) -> str:
     if not exec_path or not text.startswith(_prefix(exec_path)):
         return text
     rest = text[len(_prefix(exec_path)) :]
-    if rest.startswith("--session "):
-        session, _, rest = rest[len("--session ") :].partition(" -c ")
-        if session != quote(session.strip("'")):
-            return text
-    elif rest.startswith("-c "):
-        rest = rest[len("-c ") :]
-    else:
-        return text
-    command = unquote(rest)
-    return text if command is None else command
+    if not rest.startswith("--session "):
+        command = unquote(rest[len("-c ") :]) if rest.startswith("-c ") else None
+        return text if command is None else command
+    rest = rest[len("--session ") :]
+    place = rest.find(" -c ")
+    while place >= 0:
+        session, command = unquote(rest[:place]), unquote(rest[place + len(" -c ") :])
+        if session is not None and command is not None and quote(session) == rest[:place]:
+            return command
+        place = rest.find(" -c ", place + 1)
+    return text
 
 
 def _prefix(exec_path: str) -> str:

@@ -59,10 +59,14 @@ BOOKKEEPING = dict.fromkeys(
 )  # fmt: skip
 
 # The first line and the delimiter of `apply_patch <<'EOF'` inside shell text: Codex carries it out itself, no shell ever starts.
-_HEREDOC = re.compile(
-    r"""\A\s*(?:cd\s+(?P<cd>[^\s;&|<>$`'"\\]+)\s*&&\s*)?(?:apply_patch|applypatch)\s+<<\s*(['"]?)(?P<end>\w+)\2[ \t]*\n(?P<body>.*?)\n(?P=end)\s*\Z""",
-    re.DOTALL,
+_HEREDOC = (
+    r"""\A\s*(?:cd\s+(?P<cd>[^\s;&|<>$`'"\\]+)\s*&&\s*)?(?:apply_patch|applypatch)\s+<<\s*(['"]?)(?P<end>\w+)\2[ \t]*\n(?P<body>.*?)\n(?P=end)\s*\Z"""
 )
+
+
+def _patch_in(command: str) -> re.Match[str] | None:
+    """The match of a patch that stands in shell text; compiled only where one may stand."""
+    return re.compile(_HEREDOC, re.DOTALL).match(command) if "<<" in command and "patch" in command else None
 
 
 def lines_for(tools: Mapping[str, Tool], name: str, given: Mapping[str, object], cwd: str) -> tuple[Line, ...]:
@@ -79,7 +83,7 @@ def shell_text(tools: Mapping[str, Tool], name: str, given: Mapping[str, object]
     if tool is None or tool.kind != "shell":
         return ""
     command = text(given, *tool.subject)
-    return "" if _HEREDOC.match(command) else command
+    return "" if _patch_in(command) else command
 
 
 def _line(kind: str, cwd: str, **fields: object) -> Line:
@@ -102,7 +106,7 @@ def _shell(tool: Tool, given: Mapping[str, object], cwd: str) -> tuple[Line, ...
         command = text(given, *tool.subject)
     folder = text(given, *FOLDERS, needed=False)
     place = posixpath.normpath(posixpath.join(cwd, folder)) if folder else cwd
-    found = _HEREDOC.match(command)
+    found = _patch_in(command)
     inner: tuple[Line, ...] = ()
     if found:
         inner = _patch_lines(found["body"], posixpath.join(place, found["cd"] or ""))
