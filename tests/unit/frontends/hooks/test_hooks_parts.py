@@ -55,7 +55,7 @@ def test_half_a_patch_is_none(text: str) -> None:
 
 
 TABLE = {"bash": tools.SHELL, "write": tools.WRITE, "edit": tools.EDIT, "read": tools.READ, "patch": tools.PATCH, "editor": tools.EDITOR, "rm": tools.DELETE}
-CALLS = {  # fmt: skip
+CALLS = {
     "shell": ("Bash", {"command": "ls"}, [("shell_command", None, "ls")]),
     "shell elsewhere": ("bash", {"command": "ls", "workdir": "sub"}, [("shell_command", None, "ls")]),
     "a list of words": ("bash", {"command": ["rm", "-rf", "a b"]}, [("shell_command", None, "rm -rf 'a b'")]),
