@@ -9,6 +9,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(TOP))
 
+from instinct_shell.effects.own_rows import KEYS as PROGRAM_KEYS  # noqa: E402  # after the path
 from instinct_shell.execution.doctor import claims  # noqa: E402  # after the path
 from instinct_shell.instincts.registry import BUILTIN  # noqa: E402  # after the path
 from instinct_shell.model.effect import EffectKind  # noqa: E402  # after the path
@@ -89,6 +90,25 @@ Dynamic is a certainty, not a verdict: the word is only known when the command r
 {orders}
 `effects.*` go from allow over ask to deny. `[[rule]]` tables ({", ".join(f"`{key}`" for key in RULE_KEYS)}) add reflexes and gates of your own; in a project file they may only ask
 or deny. `[caches]` maps the tools' cache variables to folders of this workspace and is set in a person's profile alone.
+
+## Programs of your own
+`[[program]]` tables describe programs with the keys of the catalog's own rows ({", ".join(f"`{key}`" for key in PROGRAM_KEYS)}; `profiles/base.toml` shows each).
+`instinct explain program NAME` prints what is known, `instinct explain programs` counts it. A row in your profile takes the place of the built-in one; a row in a
+project file only adds effects, so that a repository cannot explain a danger away.
+
+```toml
+[[program]]
+names = ["deployctl"]
+summary = "deploys the shop"
+options = "-e --env"
+when = [["destroy", "infra.destroy tool=deployctl"], ["rollout", "infra.apply tool=deployctl"]]
+harmless = "--dry-run status"
+```
+
+## Instincts of installed packages
+`[[instinct]]` in your own profile names `entry = "package.module:name"` and the `sha256` of that module's file; nothing else is loaded, and nothing when the file
+changed. It runs after the built-in ones of its tier, under a time limit, and can only restrict. So a model may judge whether a command serves the task that
+`instinct task set` states (`situation.task`); none is needed.
 """
 
 

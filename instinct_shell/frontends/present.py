@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..model.verdict import Finding
 
 FINDING_CHARACTERS = 400
-NO_APPROVAL = "no passphrase is set, so nobody can approve here; a person can run it in their own terminal"
+NO_APPROVAL = "nobody can yet: no passphrase is set (`instinct install` asks for one); a person can run it in their own terminal"
 
 
 class Style:
