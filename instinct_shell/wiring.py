@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .engine.judgement import Judgement, Outcome
     from .instincts.base import Instinct
     from .model.effect import Effect
-    from .model.jailspec import JailSpec
+    from .model.jailspec import JailSpec, Session
     from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
     from .pipeline import Pipeline
@@ -231,7 +231,7 @@ class Guard:
             self._pipeline = Pipeline(
                 profile=self.profile,
                 parser=self._parser(),
-                instincts=(*BUILTIN, *self._extra),
+                instincts=(*BUILTIN, *self._plugged(), *self._extra),
                 situation=self._situation,
                 facts=self._facts,
                 audit=AuditTrail(self.state, profile=self.profile),
@@ -247,6 +247,14 @@ class Guard:
                 announce=self.announce,
             )
         return self._pipeline
+
+    def _plugged(self) -> tuple[Instinct, ...]:
+        """The instincts of installed packages that the person's profile names. Raises ProfileError for one that is not what it names."""
+        if not self.profile.plugged:
+            return ()
+        from .execution.plugged import load
+
+        return tuple(load(each) for each in self.profile.plugged)
 
     def _parser(self) -> Parser:
         from .execution.parsers import WorkerParser
@@ -307,8 +315,20 @@ class Guard:
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
+        spec = spec.replace(session=self._session(judgement.intent, spec.network))
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
         return self.adapt(spec.replace(least_level=level) if level is JailLevel.FULL else spec)
+
+    def _session(self, intent: Intent, network: str) -> Session | None:
+        """The jail session that an agent's commands share; None for one-shot jails."""
+        if self.one_shot or self.profile.one_shot:
+            return None
+        from .execution.sessions import session_for
+
+        above = ancestors(self.caller)
+        return session_for(
+            self.state, self.profile, self.workspace, asked=intent.session, environ=os.environ, above=above, network=network
+        )
 
     def _disk(self, situation: Situation) -> OnDisk:
         """What is there to protect and to mask, for the home that commands see and for the account's own."""

@@ -61,6 +61,46 @@ def adapt(thing: object, seconds: float | None = None) -> Instinct:
     return Registered(thing, name, Tier(tier), SECONDS[Tier(tier)] if seconds is None else seconds)
 
 
+def bounded(instinct: Instinct) -> Instinct:
+    """The instinct under the time limit of its tier: one that hangs is a deny with its name, one that raises is the judge's to refuse."""
+    return instinct if isinstance(instinct, Registered) else Bounded(instinct)
+
+
+class Bounded:
+    """An instinct of somebody else's, run in a thread under a time limit."""
+
+    def __init__(self, instinct: Instinct, seconds: float | None = None) -> None:
+        self.id = instinct.id
+        self.tier = Tier(instinct.tier)
+        self._instinct = instinct
+        self._seconds = SECONDS[self.tier] if seconds is None else seconds
+
+    def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
+        """What the instinct asks of the host."""
+        return self._instinct.questions(intent, effects, profile, situation)
+
+    def judge(
+        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
+    ) -> tuple[Finding, ...]:
+        """What the instinct says, or a deny when it says nothing in time."""
+        box: list[object] = []
+
+        def work() -> None:
+            try:
+                box.append(self._instinct.judge(intent, effects, profile, situation, facts))
+            except BaseException as error:  # noqa: BLE001  # whatever it raises is a refusal
+                box.append(error)
+
+        thread = threading.Thread(target=work, name=f"instinct-{self.id}", daemon=True)
+        thread.start()
+        thread.join(self._seconds)
+        if not box:
+            return (Finding(self.id, Decision.DENY, f"the instinct gave no answer within {self._seconds:g} s"),)
+        if isinstance(box[0], BaseException):
+            raise RuntimeError(f"{type(box[0]).__name__}: {box[0]}") from box[0]
+        return box[0]  # type: ignore[return-value]  # the judge looks at what it is
+
+
 class Registered:
     """An object of the seeds' shape, run with a time limit."""
 
