@@ -76,7 +76,7 @@ def _plain(word: str) -> bool:
 def _one_command(call: ShellCall) -> int:
     """A text or a script: one intent, one run."""
     from ..execution.host import Person
-    from .agents import identify
+    from ..execution.agents import identify
     from .shell_templates import probe, unwrap
 
     if call.mode == "script":
@@ -91,7 +91,7 @@ def _one_command(call: ShellCall) -> int:
         return run_probe(call, start_up)
     from ..wiring import open_guard
 
-    guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session, dedicated=True)
+    guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session, one_shot=False, dedicated=True)
     use_pinned_shell(guard, call.argv0)
     guard.announce = tell
     wrapped = unwrap(call.text, home, call.argv0) if call.mode == "text" and not call.name else None

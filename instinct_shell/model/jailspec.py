@@ -29,12 +29,13 @@ class Session(Value):
     """The jail session that a command joins: all commands of one agent share process, ipc and, without a network, network namespaces.
 
     path: the socket of the session's holder, in a folder of mode 0700 that no command sees. agent: the process whose end ends the session, and its
-    start time in clock ticks since boot (0: nobody's). name, profile: for people.
+    start time in clock ticks since boot (0: nobody's). name, profile, workspace: for people.
     """
 
     path: str
     name: str = ""
     profile: str = ""
+    workspace: str = ""
     agent: int = 0
     agent_started: int = 0
 

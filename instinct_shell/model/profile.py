@@ -93,6 +93,7 @@ class Profile(Value):
     ask_becomes: str = "deny"  # what an ask without a grant becomes when run
     durability: str = "relaxed"  # relaxed (synced within 100 ms) | risky_first | always
     private_tmp: bool = False
+    one_shot: bool = False  # each command has a jail of its own; nothing is left running for the next
     mask_env_files: bool = False
     full_jail_required: bool = False
     limits: Limits = Limits()

@@ -48,6 +48,7 @@ KEYS: dict[str, Key] = {
     "jail.level": _word("none", "partial", "full"),
     "jail.full_required": _FLAG,
     "jail.private_tmp": _FLAG,
+    "jail.one_shot": _FLAG,
     "jail.mask_env_files": _FLAG,
     "jail.limits.wall_seconds": Key("seconds", "limit"),
     "jail.limits.cpu_seconds": _LIMIT,

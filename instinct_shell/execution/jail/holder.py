@@ -18,7 +18,16 @@ from _socket import SCM_RIGHTS, SO_PEERCRED, SOL_SOCKET, socket
 from posix import close, fstat, getpid, kill, listdir, stat, unlink
 from time import monotonic
 
-from _signal import SIG_DFL, SIG_IGN, SIGCHLD, SIGINT, SIGKILL, SIGPIPE, SIGSTOP, signal
+from _signal import (  # type: ignore[import-not-found]  # `signal` would import enum
+    SIG_DFL,
+    SIG_IGN,
+    SIGCHLD,
+    SIGINT,
+    SIGKILL,
+    SIGPIPE,
+    SIGSTOP,
+    signal,
+)
 from select import POLLIN, poll
 
 LISTENER, FOLDER, AGENT, READY = 3, 4, 5, 6
@@ -92,7 +101,7 @@ class Session:
 
     def welcome(self) -> None:
         """Takes a caller on. Only this user's programs reach the socket; of another user's, should its folder be opened one day, none is served."""
-        connection = socket(fileno=self.listener._accept()[0])
+        connection = socket(fileno=self.listener._accept()[0])  # type: ignore[attr-defined]  # what `socket.accept` is made of
         if int.from_bytes(connection.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], "little") != stat("/proc/self").st_uid:
             connection.close()
             return
@@ -178,6 +187,8 @@ def main(name: str, idle_seconds: str, label: str) -> None:
     signal(SIGINT, SIG_DFL)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGCHLD, SIG_IGN)  # orphans come to us, and go without our doing
+    with open("/proc/self/comm", "wb") as title:
+        title.write(b"instinct-holder")  # no `pkill python` means us
     Session(name, float(idle_seconds), label.encode("utf-8", "surrogateescape")).run()
     unlink(name, dir_fd=FOLDER)  # before the end: who finds no socket may make a new one
 

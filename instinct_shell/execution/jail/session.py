@@ -233,7 +233,7 @@ def _become_first_process(session: Session, listener: int, folder: int, agent: i
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        label = "\t".join((session.name, session.profile, str(session.agent or "-")))
+        label = "\t".join(part.replace("\t", " ") for part in (session.name, session.profile, session.workspace, str(session.agent)))
         argv = (sys.executable, "-I", "-S", "-X", "utf8", _HOLDER, os.path.basename(session.path), str(IDLE_SECONDS), label)
         os.execve(argv[0], argv, {})  # noqa: S606  # our own program
     except StepFailed as failure:

@@ -21,6 +21,7 @@ VERBS = {
     "task": ("task", "State the task; what is outside it is asked for."),
     "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
     "undo": ("undo", "Give back what a run deleted or overwrote."),
+    "session": ("session", "List and end jail sessions."),
     "engine": ("engine", "Start, stop and look at the warm engine."),
     "hook": ("hook", "Answer an agent's hook call; `instinct install` registers it."),
     "install": ("install", "Put an agent under guard: its hooks, its shell, your passphrase."),

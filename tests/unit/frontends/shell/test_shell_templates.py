@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from instinct_shell.frontends.agents import identify
+from instinct_shell.execution.agents import identify
 from instinct_shell.frontends.rewriting import quote_always
 from instinct_shell.frontends.shell_args import read_call
 from instinct_shell.frontends.shell_templates import Probe, Wrapped, probe, unwrap
