@@ -55,7 +55,13 @@ class Tour:
         """Run one of our programs here; both its exit status and its words are part of the promise."""
         print(f"   $ {shown or shlex.join([program, *words])}", flush=True)
         run = subprocess.run(
-            [str(TOP / "bin" / program), *words], cwd=self.workspace, env=self.env, input=stdin or "", capture_output=True, text=True, check=False
+            [str(TOP / "bin" / program), *words],
+            cwd=self.workspace,
+            env=self.env,
+            input=stdin or "",
+            capture_output=True,
+            text=True,
+            check=False,
         )
         said = run.stdout + run.stderr
         for line in said.splitlines()[:MOST_LINES]:
@@ -70,7 +76,13 @@ class Tour:
         print(f"   (the judge left out:) echo gotcha > {target}", flush=True)
         code = JAIL_ONLY.format(top=str(TOP), text=f"echo gotcha > {target}")
         run = subprocess.run(
-            [sys.executable, "-I", "-c", code], cwd=self.workspace, env=self.env, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
+            [sys.executable, "-I", "-c", code],
+            cwd=self.workspace,
+            env=self.env,
+            capture_output=True,
+            text=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
         for line in (run.stdout + run.stderr).splitlines():
             print(f"     {line}")
@@ -104,9 +116,14 @@ def main() -> int:
 
         tour.stop("Harmless work is not disturbed", "A pipeline is judged, runs in the jail, and its output passes through untouched.")
         tour.run("instinct-exec", "--", "sort src/names.txt | head -2 | tee build.txt", status=0, contains="ada")
-        tour.run("instinct-exec", "--", 'git commit -q --allow-empty -m "fix rm -rf bug" && git log --oneline | wc -l', status=0, contains="2")
+        tour.run(
+            "instinct-exec", "--", 'git commit -q --allow-empty -m "fix rm -rf bug" && git log --oneline | wc -l', status=0, contains="2"
+        )
 
-        tour.stop("Harm is refused, with a reason and another way", "Nothing of this runs; the home directory here is a throw-away one all the same.")
+        tour.stop(
+            "Harm is refused, with a reason and another way",
+            "Nothing of this runs; the home directory here is a throw-away one all the same.",
+        )
         tour.run("instinct-exec", "--", "rm -rf ~", status=126, contains="denied by")
         tour.run("instinct-exec", "--", "git reset --hard && git clean -fdx", status=126, contains="denied by")
 
@@ -114,7 +131,9 @@ def main() -> int:
         tour.run("instinct-exec", "--", "cat .env", status=126, contains="denied by")
         tour.run("instinct-exec", "--", "ls -l .env", status=0)
 
-        tour.stop("The scope is held twice", "A write outside the workspace is stopped by the judge; asked of the jail directly, by the kernel.")
+        tour.stop(
+            "The scope is held twice", "A write outside the workspace is stopped by the judge; asked of the jail directly, by the kernel."
+        )
         outside = Path("/usr/local" if os.access("/usr/local", os.W_OK) else pwd.getpwuid(os.getuid()).pw_dir, "instinct-demo.txt")
         tour.run("instinct-exec", "--", f"echo gotcha > {outside}", status=126, contains="instinct:")
         tour.outside(outside)
@@ -122,7 +141,9 @@ def main() -> int:
         tour.stop("Money is counted", "A call over the session ceiling ($10.00), and an ad budget a million times too high.")
         call = {"id": 1, "type": "api_call", "target": "llm", "metadata": {"estimatedCost": 4.0, "sessionSpent": 8.0}}
         line = json.dumps(call)
-        tour.run("instinct", "check", "--batch", status=0, contains='"deny"', stdin=line + "\n", shown=f"echo '{line}' | instinct check --batch")
+        tour.run(
+            "instinct", "check", "--batch", status=0, contains='"deny"', stdin=line + "\n", shown=f"echo '{line}' | instinct check --batch"
+        )
         budget = '{"operations":[{"update":{"resourceName":"customers/1/campaignBudgets/2","amountMicros":"50000000000"},"updateMask":"amount_micros"}]}'
         ads = f"curl -X POST https://googleads.googleapis.com/v17/customers/1/campaignBudgets:mutate -d '{budget}'"
         tour.run("instinct", "check", "-c", ads, status=126, contains="deny")

@@ -33,7 +33,12 @@ def index_page() -> str:
     for instinct in BUILTIN:
         doc = (sys.modules[type(instinct).__module__].__doc__ or "").strip().partition("\n")[0]
         rows.append(f"| [{instinct.id}]({instinct.id}.md) | {instinct.tier} | {doc.partition(': ')[2]} |")
-    return NOTE + "# Instincts\n\nIn the order in which they run inside their tier.\n\n| id | tier | |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return (
+        NOTE
+        + "# Instincts\n\nIn the order in which they run inside their tier.\n\n| id | tier | |\n|---|---|---|\n"
+        + "\n".join(rows)
+        + "\n"
+    )
 
 
 def value(resolved: Resolved, key: str) -> str:

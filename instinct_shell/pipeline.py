@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from .effects.derive import derive_evaluation
+from .effects.own_rows import rows_of
 from .effects.writes import effects_of_intent
 from .engine import records
 from .engine.commands import command_effects
@@ -41,7 +42,20 @@ if TYPE_CHECKING:
     from .shell.syntax import Parsed
 
 # What cannot be taken back: written durably before it starts where the profile says `risky_first`.
-RISKY = ("file.delete", "file.move", "git.", "db.", "infra.", "net.", "package.publish", "system.", "spend.", "api.", "code.opaque", "unknown")
+RISKY = (
+    "file.delete",
+    "file.move",
+    "git.",
+    "db.",
+    "infra.",
+    "net.",
+    "package.publish",
+    "system.",
+    "spend.",
+    "api.",
+    "code.opaque",
+    "unknown",
+)
 
 
 class Pipeline:
@@ -154,8 +168,10 @@ class Pipeline:
 
     def _derive(self, intent: Intent, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
         """The effects of an evaluated text; files: scripts whose text is known."""
-        workspace = self._situation(intent, ()).workspace
-        return derive_evaluation(evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files)
+        workspace, programs = self._situation(intent, ()).workspace, rows_of(self._profile.programs)
+        return derive_evaluation(
+            evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files, profile_programs=programs
+        )
 
     def _surroundings(self, intent: Intent) -> Surroundings:
         situation, env = self._situation(intent, ()), dict(intent.env)

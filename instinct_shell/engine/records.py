@@ -76,7 +76,7 @@ def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
     )
 
 
-def finished(result: RunResult, changes: object, hold: Hold | None) -> Body:
+def finished(result: RunResult, changes: object, hold: Hold | None = None) -> Body:
     """How a run ended, and what was seen to change."""
     body = [("v", SHAPE), *((name, encode(getattr(result, name))) for name in result._fields)]
     return (*body, ("settled_micros", hold.amount if hold else 0), ("changes", encode(changes)))

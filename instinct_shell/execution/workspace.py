@@ -23,7 +23,13 @@ def choose_workspace(asked: str, environ: Mapping[str, str], cwd: str, homes: tu
         raise WorkspaceError(f"workspace `{chosen}` is not a directory", hint="make it first, or name another with --workspace")
     for home in (os.path.realpath(home) for home in homes if home.startswith("/")):
         if chosen == "/" or home == chosen or home.startswith(chosen.rstrip("/") + "/"):
-            what = "the whole machine" if chosen == "/" else "a home directory" if chosen == home else f"a folder that holds the home directory `{home}`"
+            what = (
+                "the whole machine"
+                if chosen == "/"
+                else "a home directory"
+                if chosen == home
+                else f"a folder that holds the home directory `{home}`"
+            )
             where = f" (from {source})" if source else ""
             raise WorkspaceError(
                 f"workspace `{chosen}`{where} is {what}: a command could write all of it",

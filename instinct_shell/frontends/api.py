@@ -1,10 +1,10 @@
 """The Python front door: `InstinctEngine` judges intents and runs commands inside a Python program.
 
-    from instinct_shell import InstinctEngine
+from instinct_shell import InstinctEngine
 
-    engine = InstinctEngine.from_profile("dev", workspace="/srv/app")
-    verdict = engine.judge({"type": "shell_command", "content": "rm -rf ~"})
-    verdict.allow, verdict.reason, verdict.alternative
+engine = InstinctEngine.from_profile("dev", workspace="/srv/app")
+verdict = engine.judge({"type": "shell_command", "content": "rm -rf ~"})
+verdict.allow, verdict.reason, verdict.alternative
 """
 
 from __future__ import annotations

@@ -40,7 +40,10 @@ def guarded(program: Callable[[], int], *, usage_status: int = Exit.USAGE) -> in
         return Exit.FAILED
     except OSError as error:
         where = f" (`{error.filename}`)" if error.filename else ""
-        tell(f"{(error.strerror or str(error)).lower()}{where}; refused", _report(error) or "see the message; nothing was started by this step")
+        tell(
+            f"{(error.strerror or str(error)).lower()}{where}; refused",
+            _report(error) or "see the message; nothing was started by this step",
+        )
         return Exit.FAILED
     except Exception as error:  # noqa: BLE001  # the last line of defence: a bug of ours is a refusal, with a report to paste
         tell(f"internal fault ({type(error).__name__}); refused", _report(error) or "run `instinct doctor` and report what it prints")

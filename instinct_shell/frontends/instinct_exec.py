@@ -95,7 +95,9 @@ def options_from(arguments: list[str]) -> ExecOptions:
         elif word in {"--dry-run", "--one-shot", "--json"}:
             flags.add(word[2:].replace("-", "_"))
         else:
-            raise UsageError(f"unknown option `{word}`", hint="see `instinct-exec --help`; a command that starts with a dash comes after `--`")
+            raise UsageError(
+                f"unknown option `{word}`", hint="see `instinct-exec --help`; a command that starts with a dash comes after `--`"
+            )
     if not rest:
         raise UsageError("no command given", hint="for example: instinct-exec -- 'git status'")
     return _options(found, flags, rest[0] if len(rest) == 1 else " ".join(map(quote, rest)), "bash", ())
@@ -104,7 +106,10 @@ def options_from(arguments: list[str]) -> ExecOptions:
 def _options(found: dict[str, str], flags: set[str], text: str, argv0: str, positional: tuple[str, ...]) -> ExecOptions:
     number = found.pop("report_fd", "-1")
     if not number.removeprefix("-").isdecimal() or (number != "-1" and int(number) < 3):
-        raise UsageError(f"`--report-fd {number}` is not a descriptor of ours: 0, 1 and 2 are the command's", hint="for example: --report-fd 3 3>report.json")
+        raise UsageError(
+            f"`--report-fd {number}` is not a descriptor of ours: 0, 1 and 2 are the command's",
+            hint="for example: --report-fd 3 3>report.json",
+        )
     switches = dict.fromkeys(flags, True)
     return ExecOptions(text, **found, **switches, report_fd=int(number), argv0=argv0, positional=positional)  # type: ignore[arg-type]  # the names come from the tables above
 
@@ -168,7 +173,9 @@ def _keep_for_ourselves(descriptor: int) -> None:
     try:
         os.set_inheritable(descriptor, False)
     except OSError as error:
-        raise UsageError(f"descriptor {descriptor} of `--report-fd` is not open", hint="open it in the call: --report-fd 3 3>report.json") from error
+        raise UsageError(
+            f"descriptor {descriptor} of `--report-fd` is not open", hint="open it in the call: --report-fd 3 3>report.json"
+        ) from error
 
 
 def _report(outcome: Outcome, options: ExecOptions) -> None:

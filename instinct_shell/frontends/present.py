@@ -66,7 +66,11 @@ def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
     if finding is None:
         return ""
     asked = verdict.decision is Decision.ASK
-    head = f"asked by {finding.instinct} ({verdict.tier}), and nobody approved:" if asked else f"denied by {finding.instinct} ({verdict.tier}):"
+    head = (
+        f"asked by {finding.instinct} ({verdict.tier}), and nobody approved:"
+        if asked
+        else f"denied by {finding.instinct} ({verdict.tier}):"
+    )
     approve = ""
     if asked:
         approve = f"a person can allow exactly this once: instinct approve {request} (15 minutes)" if request else NO_APPROVAL

@@ -109,10 +109,17 @@ def books(table: Table, rounds: int, state: str) -> None:
 
     trail = AuditTrail(state)
     body = (("v", 1), ("door", "bench"), ("decision", "allow"), ("effects", [{"kind": "file.read", "target": "/x"}] * 4))
-    table.row("audit, one record (dev)", timed(rounds, lambda: trail.append(AuditRecord(RecordKind.NOTE, "bench", 1.0, body), durable=False)), "ms", 1.0)
+    table.row(
+        "audit, one record (dev)",
+        timed(rounds, lambda: trail.append(AuditRecord(RecordKind.NOTE, "bench", 1.0, body), durable=False)),
+        "ms",
+        1.0,
+    )
     ledger = LedgerStore(state)
     holds: list[str] = []
-    reserve = timed(rounds, lambda: holds.append(ledger.reserve("bench", 1, {"session": 10_000_000}).id), between=lambda: ledger.commit(holds.pop()))
+    reserve = timed(
+        rounds, lambda: holds.append(ledger.reserve("bench", 1, {"session": 10_000_000}).id), between=lambda: ledger.commit(holds.pop())
+    )
     table.row("ledger, one reserve, p50", reserve, "ms", 0.1)
 
 

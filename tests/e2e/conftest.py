@@ -26,7 +26,9 @@ class Programs:
         """The command line of one of our programs."""
         return [str(TOP / "bin" / program), *words]
 
-    def exec(self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+    def exec(
+        self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[bytes]:
         """`instinct-exec` with these words."""
         return self._call(self.argv("instinct-exec", *words), stdin, env, timeout)
 
@@ -34,7 +36,9 @@ class Programs:
         """One line of shell text through `instinct-exec`."""
         return self.exec("--", text, **options)  # type: ignore[arg-type]  # only stdin is passed on
 
-    def instinct(self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None, timeout: float = 60) -> subprocess.CompletedProcess[bytes]:
+    def instinct(
+        self, *words: str, stdin: bytes = b"", env: dict[str, str] | None = None, timeout: float = 60
+    ) -> subprocess.CompletedProcess[bytes]:
         """`instinct` with these words."""
         return self._call(self.argv("instinct", *words), stdin, env, timeout)
 

@@ -121,7 +121,10 @@ def test_an_instinct_of_our_own_shape(engine: InstinctEngine) -> None:
     assert engine.judge({"type": "shell_command", "content": "echo x > build.txt"}).decision is Decision.ASK
 
 
-@pytest.mark.parametrize("thing", [object(), 7, type("Half", (), {"name": "x", "tier": "reflex"})(), type("Odd", (), {"name": "x", "tier": "no", "check": print})()])
+@pytest.mark.parametrize(
+    "thing",
+    [object(), 7, type("Half", (), {"name": "x", "tier": "reflex"})(), type("Odd", (), {"name": "x", "tier": "no", "check": print})()],
+)
 def test_what_is_no_instinct_is_refused(engine: InstinctEngine, thing: object) -> None:
     with pytest.raises(InstinctError):
         engine.register(thing)

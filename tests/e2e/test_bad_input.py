@@ -26,7 +26,9 @@ BAD_TEXT = {
 HARMLESS_WHEN_READ = {"the hang of bashlex"}
 
 
-@pytest.mark.parametrize(("text", "names"), [pytest.param(*row, id=name) for name, row in BAD_TEXT.items() if name not in HARMLESS_WHEN_READ])
+@pytest.mark.parametrize(
+    ("text", "names"), [pytest.param(*row, id=name) for name, row in BAD_TEXT.items() if name not in HARMLESS_WHEN_READ]
+)
 def test_unreadable_text_is_a_named_refusal(programs, text: str, names: str) -> None:
     (programs.workspace / "in.sh").write_text(text, encoding="utf-8")
     run = programs.instinct("check", "in.sh")
@@ -212,7 +214,11 @@ def test_a_folder_that_is_gone(programs) -> None:
     gone = programs.workspace / "gone"
     gone.mkdir()
     run = subprocess.run(
-        ["sh", "-c", f"rmdir ../gone; exec '{programs.argv('instinct-exec')[0]}' -- true"], cwd=gone, env=programs.env, capture_output=True, check=False
+        ["sh", "-c", f"rmdir ../gone; exec '{programs.argv('instinct-exec')[0]}' -- true"],
+        cwd=gone,
+        env=programs.env,
+        capture_output=True,
+        check=False,
     )
     refused(subprocess.CompletedProcess(run.args, run.returncode, run.stdout, run.stderr[run.stderr.find(b"instinct:") :]), "directory")
 

@@ -35,12 +35,18 @@ def gone_in_time(marker: str, seconds: float = 20) -> bool:
     return not processes_with(marker)
 
 
-@pytest.mark.parametrize("text", ["echo ready; exec sleep {n}", "(sleep {n} & setsid sleep {n} & trap '' TERM HUP; sleep {n} & wait) & echo ready; wait"])
+@pytest.mark.parametrize(
+    "text", ["echo ready; exec sleep {n}", "(sleep {n} & setsid sleep {n} & trap '' TERM HUP; sleep {n} & wait) & echo ready; wait"]
+)
 def test_nothing_outlives_a_killed_wrapper(programs, text: str) -> None:
     number = f"{30000 + os.getpid() % 10000}.{time.monotonic_ns() % 1000:03d}"
     mounts = Path("/proc/self/mountinfo").read_text(encoding="utf-8")
     process = subprocess.Popen(
-        programs.argv("instinct-exec", "--", text.format(n=number)), cwd=programs.workspace, env=programs.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        programs.argv("instinct-exec", "--", text.format(n=number)),
+        cwd=programs.workspace,
+        env=programs.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
     assert process.stdout is not None
     assert process.stderr is not None
@@ -61,7 +67,11 @@ def test_killed_at_any_moment(programs) -> None:
     number = f"{40000 + os.getpid() % 10000}.5"
     for step in range(24):
         process = subprocess.Popen(
-            programs.argv("instinct-exec", "--", f"sleep {number}"), cwd=programs.workspace, env=programs.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            programs.argv("instinct-exec", "--", f"sleep {number}"),
+            cwd=programs.workspace,
+            env=programs.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         try:
             process.wait(timeout=step * 0.005)

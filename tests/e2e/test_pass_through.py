@@ -83,14 +83,18 @@ def test_it_is_bash_without_start_up_files(programs) -> None:
     (programs.home / ".bashrc").write_text("echo gotcha\n", encoding="utf-8")
     (programs.home / ".bash_profile").write_text("echo gotcha\n", encoding="utf-8")
     (programs.workspace / "env.sh").write_text("echo gotcha\n", encoding="utf-8")
-    run = programs.exec("--", "echo ${BASH_VERSION%%.*}; shopt -q login_shell || echo plain", env={"BASH_ENV": str(programs.workspace / "env.sh")})
+    run = programs.exec(
+        "--", "echo ${BASH_VERSION%%.*}; shopt -q login_shell || echo plain", env={"BASH_ENV": str(programs.workspace / "env.sh")}
+    )
     assert run.stdout.splitlines()[-1:] == [b"plain"]
     assert b"gotcha" not in run.stdout
 
 
 def test_the_folder_is_the_callers(programs) -> None:
     (programs.workspace / "deep/er").mkdir(parents=True)
-    run = subprocess.run(programs.argv("instinct-exec", "--", "pwd"), cwd=programs.workspace / "deep/er", env=programs.env, capture_output=True, check=True)
+    run = subprocess.run(
+        programs.argv("instinct-exec", "--", "pwd"), cwd=programs.workspace / "deep/er", env=programs.env, capture_output=True, check=True
+    )
     assert run.stdout.decode().strip() == str((programs.workspace / "deep/er").resolve())
 
 

@@ -44,7 +44,9 @@ def claims(name: str) -> dict[str, float]:
 
 
 def test_every_case_file_has_floors_and_an_origin() -> None:
-    files = {path.stem for path in score.CASES.glob("*.tsv") if "expect" in score.read_rows(path)[0] or "expected" in score.read_rows(path)[0]}
+    files = {
+        path.stem for path in score.CASES.glob("*.tsv") if "expect" in score.read_rows(path)[0] or "expected" in score.read_rows(path)[0]
+    }
     assert files == set(score.floors()) == set(quality.ORIGIN)
 
 

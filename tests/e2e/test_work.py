@@ -33,10 +33,17 @@ def needs(*names: str) -> pytest.MarkDecorator:
 
 def test_git(programs) -> None:
     works(programs, f"echo a > a.txt && git add a.txt && {GIT} commit -q -m 'fix rm -rf bug' && git log --oneline | wc -l", "2")
-    works(programs, f"git switch -q -c topic && echo b >> a.txt && {GIT} commit -q -am b && git switch -q main && echo c > c.txt && git add c.txt && {GIT} commit -q -m c")
+    works(
+        programs,
+        f"git switch -q -c topic && echo b >> a.txt && {GIT} commit -q -am b && git switch -q main && echo c > c.txt && git add c.txt && {GIT} commit -q -m c",
+    )
     works(programs, f"git switch -q topic && {GIT} rebase -q main && git log --oneline | wc -l", "4")
     works(programs, f"echo d >> a.txt && {GIT} stash -q && git stash list && git stash pop -q && git status --short", "a.txt")
-    works(programs, f"{GIT} commit -q -am d && git worktree add -q build/wt main && ls build/wt && cd build/wt && touch x && git status --short", "README.md")
+    works(
+        programs,
+        f"{GIT} commit -q -am d && git worktree add -q build/wt main && ls build/wt && cd build/wt && touch x && git status --short",
+        "README.md",
+    )
     works(programs, "git diff HEAD~1 --stat; git blame a.txt | head -1; git branch -a; git tag v1; git show --stat | head -3")
 
 
@@ -46,8 +53,8 @@ def test_a_local_clone(programs) -> None:
 
 def test_shell_work(programs) -> None:
     works(programs, "mkdir -p build/a/b && cd build/a && touch b/c && mv b/c b/d && cp b/d e && ln -s e f && rm -r b && ls", "e", "f")
-    works(programs, "f=$(mktemp) && echo hi > \"$f\" && cat \"$f\" && rm \"$f\"", "hi")
-    works(programs, "d=$(mktemp -d) && cp README.md \"$d\" && ls \"$d\" && rm -rf \"$d\"", "README.md")
+    works(programs, 'f=$(mktemp) && echo hi > "$f" && cat "$f" && rm "$f"', "hi")
+    works(programs, 'd=$(mktemp -d) && cp README.md "$d" && ls "$d" && rm -rf "$d"', "README.md")
     works(programs, "cat > build.cfg <<'EOF'\na = $HOME\nEOF\ncat build.cfg", "a = $HOME")
     works(programs, "find . -name '*.md' -not -path './.git/*' | xargs wc -l | tail -1")
     works(programs, "tar czf build.tgz README.md && tar tzf build.tgz && rm build.tgz", "README.md")
@@ -105,7 +112,10 @@ def test_pip_install_of_a_local_wheel(programs) -> None:
     python = system_python()
     if python is None:
         pytest.skip("no Python with venv and pip outside the masked home")
-    works(programs, f"{python} -m venv build/venv && build/venv/bin/pip install -q --no-index --disable-pip-version-check ./tiny_thing-1.0-py3-none-any.whl")
+    works(
+        programs,
+        f"{python} -m venv build/venv && build/venv/bin/pip install -q --no-index --disable-pip-version-check ./tiny_thing-1.0-py3-none-any.whl",
+    )
     works(programs, "build/venv/bin/python -c 'import tiny_thing; print(tiny_thing.ANSWER)'", "42")
 
 
@@ -133,6 +143,7 @@ def test_env_files_serve_programs_but_not_commands(programs) -> None:
 def test_a_background_server_of_one_command(programs) -> None:
     works(
         programs,
-        f"{system_python() or sys.executable} -m http.server 0 --bind 127.0.0.1 >log.txt 2>&1 & s=$!; sleep 0.5; kill $s; wait $s; cat log.txt >/dev/null; echo done",
+        f"{system_python() or sys.executable} -m http.server 0 --bind 127.0.0.1 >log.txt 2>&1 & "
+        "s=$!; sleep 0.5; kill $s; wait $s; cat log.txt >/dev/null; echo done",
         "done",
     )

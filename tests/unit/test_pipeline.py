@@ -116,7 +116,12 @@ def test_an_ask_goes_on_so_that_a_later_deny_is_seen() -> None:
 
 def test_equal_questions_are_asked_once_and_reflexes_ask_none() -> None:
     question = Question(QuestionKind.RESOLVE, "/w/a")
-    members = [Says("a", Tier.REFLEX), Says("b", Tier.GATE, asks=(question,)), Says("c", Tier.GATE, asks=(question,)), Says("d", Tier.ASSESSMENT, asks=(question,))]
+    members = [
+        Says("a", Tier.REFLEX),
+        Says("b", Tier.GATE, asks=(question,)),
+        Says("c", Tier.GATE, asks=(question,)),
+        Says("d", Tier.ASSESSMENT, asks=(question,)),
+    ]
     world = World(*members)
     world.pipeline.judge(shell())
     assert world.facts.asked == [question]
@@ -191,7 +196,9 @@ def test_a_grant_for_exactly_this_intent_is_used_once() -> None:
     assert world.pipeline.run(intent).result is None
 
 
-@pytest.mark.parametrize("other", [shell("git stash clear"), shell("git stash drop").replace(cwd="/x"), shell("git stash drop").replace(argv0="x")])
+@pytest.mark.parametrize(
+    "other", [shell("git stash clear"), shell("git stash drop").replace(cwd="/x"), shell("git stash drop").replace(argv0="x")]
+)
 def test_a_grant_for_another_intent_is_none(other: Intent) -> None:
     grant = Grant("g1", intent_digest(shell("git stash drop"), PROFILE), 2e9)
     world = World(Says("a", Tier.REFLEX, Decision.ASK), grants=FakeGrants((grant,)))

@@ -19,8 +19,29 @@ PACKAGE = TOP / "instinct_shell"
 LONGEST = 400
 PROJECT = tomllib.loads((TOP / "pyproject.toml").read_text(encoding="utf-8"))
 SOURCES = sorted(PACKAGE.rglob("*.py"))
-HOT = ("errors.py", "pipeline.py", "wiring.py", "frontends/instinct_exec.py", "frontends/cli/check.py", "frontends/cli/main.py", "frontends/present.py")
-COSTLY = {"typing", "dataclasses", "click", "sqlglot", "psutil", "inspect", "tomllib", "subprocess", "logging", "pathlib", "tempfile", "pickle"}
+HOT = (
+    "errors.py",
+    "pipeline.py",
+    "wiring.py",
+    "frontends/instinct_exec.py",
+    "frontends/cli/check.py",
+    "frontends/cli/main.py",
+    "frontends/present.py",
+)
+COSTLY = {
+    "typing",
+    "dataclasses",
+    "click",
+    "sqlglot",
+    "psutil",
+    "inspect",
+    "tomllib",
+    "subprocess",
+    "logging",
+    "pathlib",
+    "tempfile",
+    "pickle",
+}
 
 
 def test_files_keep_to_one_idea() -> None:
@@ -54,7 +75,19 @@ def test_the_cold_way_imports_nothing_costly(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_built_wheel_holds_profiles_and_works(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", str(tmp_path), str(_copy(tmp_path))]
+    build = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--no-build-isolation",
+        "--no-index",
+        "-w",
+        str(tmp_path),
+        str(_copy(tmp_path)),
+    ]
     subprocess.run(build, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     names = zipfile.ZipFile(wheel).namelist()

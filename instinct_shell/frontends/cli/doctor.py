@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 
 @click.command("doctor", epilog="Example: instinct doctor --level partial        Status: 0 healthy, 125 not.")
-@click.option("--level", type=click.Choice(["full", "partial"]), default="full", help="Try a jail of this level, not above (default: the best).")
+@click.option(
+    "--level", type=click.Choice(["full", "partial"]), default="full", help="Try a jail of this level, not above (default: the best)."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
 def command(ctx: click.Context, level: str, *, as_json: bool) -> None:
@@ -62,7 +64,11 @@ def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool
         if canary.stopped:
             word, how = style.paint("stopped", "32"), f"by {canary.stopped_by}" if canary.stopped_by else ""
         else:
-            word, how = (style.paint("ESCAPED", "1;31"), "") if canary.claimed else (style.paint("open   ", "33"), "not claimed at this level")
+            word, how = (
+                (style.paint("ESCAPED", "1;31"), "") if canary.claimed else (style.paint("open   ", "33"), "not claimed at this level")
+            )
         yield f"  {word} {canary.act:<58} {how}".rstrip()
     held = sum(canary.stopped for canary in canaries)
-    yield f"{held} of {len(canaries)} stopped; " + ("healthy" if healthy else style.paint("NOT healthy: commands that need this jail are refused", "1;31"))
+    yield f"{held} of {len(canaries)} stopped; " + (
+        "healthy" if healthy else style.paint("NOT healthy: commands that need this jail are refused", "1;31")
+    )

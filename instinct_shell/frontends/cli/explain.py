@@ -45,7 +45,9 @@ def command(ctx: click.Context, text: str | None, profile: str, workspace: str, 
             raise UsageError(f"-c and `{ctx.invoked_subcommand}` do not go together", hint="explain a text, or a program")
         return
     if text is None:
-        raise UsageError("explain needs -c TEXT, or a program", hint="for example: instinct explain -c 'git push -f', instinct explain program git")
+        raise UsageError(
+            "explain needs -c TEXT, or a program", hint="for example: instinct explain -c 'git push -f', instinct explain program git"
+        )
 
     guard = open_guard(profile=profile, workspace=workspace, cwd=os.path.abspath(cwd) if cwd else "")
     judgement = guard.check(guard.shell_intent(text, door="explain"))
@@ -68,8 +70,12 @@ def explanation(judgement: Judgement) -> dict[str, object]:
     shown["tree"] = tree_object(parsed.script) if parsed else None
     shown["syntax_error"] = parsed.syntax_error if parsed else ""
     shown["commands"] = [_command_object(each) for each in evaluation.invocations] if evaluation else []
-    shown["opaque"] = [{"reason": each.reason, "text": each.text, "span": span_pair(each.span)} for each in evaluation.opaque] if evaluation else []
-    shown["notes"] = [{"kind": kind, "detail": detail, "span": span_pair(span)} for kind, detail, span in evaluation.notes] if evaluation else []
+    shown["opaque"] = (
+        [{"reason": each.reason, "text": each.text, "span": span_pair(each.span)} for each in evaluation.opaque] if evaluation else []
+    )
+    shown["notes"] = (
+        [{"kind": kind, "detail": detail, "span": span_pair(span)} for kind, detail, span in evaluation.notes] if evaluation else []
+    )
     shown["facts"] = [
         {"question": str(question.kind), "subject": question.subject, "known": answer.known, "answer": dict(answer.value) or answer.why}
         for question, answer in judgement.facts.items()
@@ -92,7 +98,10 @@ def tree_object(node: object) -> object:
         return [node.start, node.end]
     if isinstance(node, Value):
         fields = {name: getattr(node, name) for name in node._fields}
-        return {"node": type(node).__name__, **{name: tree_object(value) for name, value in fields.items() if value not in (None, (), "", False)}}
+        return {
+            "node": type(node).__name__,
+            **{name: tree_object(value) for name, value in fields.items() if value not in (None, (), "", False)},
+        }
     if isinstance(node, tuple):
         return [tree_object(each) for each in node]
     return node
@@ -188,5 +197,7 @@ def _shown(field: Field) -> str:
     if field.text is not None:
         return repr(field.text) if not field.text or " " in field.text else field.text
     if field.values:
-        return "{" + ",".join(field.values[:4]) + (",..." if len(field.values) > 4 else "") + "}" if len(field.values) > 1 else field.values[0]
+        return (
+            "{" + ",".join(field.values[:4]) + (",..." if len(field.values) > 4 else "") + "}" if len(field.values) > 1 else field.values[0]
+        )
     return f"{field.prefix}<{field.reason or 'unknown'}>{field.suffix}"

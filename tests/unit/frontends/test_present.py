@@ -25,7 +25,9 @@ def judged(decision: Decision, reason: str, alternative: str = "", tier: Tier = 
 
 
 def test_a_denial_says_who_why_and_what_instead() -> None:
-    text = denial(judged(Decision.DENY, "`rm -rf ~` deletes the home directory", "name a path inside the workspace, such as `rm -rf ./build`"), PLAIN)
+    text = denial(
+        judged(Decision.DENY, "`rm -rf ~` deletes the home directory", "name a path inside the workspace, such as `rm -rf ./build`"), PLAIN
+    )
     assert text == (
         "instinct: denied by destructive-operation (reflex): `rm -rf ~` deletes the home directory\n"
         "  instead: name a path inside the workspace, such as `rm -rf ./build`\n"
@@ -90,7 +92,9 @@ def test_clip_keeps_the_length() -> None:
 
 
 def test_the_json_of_a_judgement_is_the_contract() -> None:
-    effect = Effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, "/home/dev"), Certainty.CERTAIN, Span(0, 8), "rm", (("recursive", "1"),))
+    effect = Effect(
+        EffectKind.FILE_DELETE, Target(TargetKind.PATH, "/home/dev"), Certainty.CERTAIN, Span(0, 8), "rm", (("recursive", "1"),)
+    )
     finding = Finding("destructive-operation", Decision.DENY, "deletes the home", "name a path", Span(0, 8), effect)
     verdict = Verdict(Decision.DENY, (finding,), Tier.REFLEX, 420)
     shown = judgement_object(Judgement(INTENT, "r1", verdict, Situation(), (effect,), parser="shfmt", elapsed_us=512), 7)
