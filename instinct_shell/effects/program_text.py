@@ -7,7 +7,7 @@ from ..shell.invocation import Field, Known
 from . import flow, output, scripts
 from .call import Call, Scene, path_targets
 from .followed import followed
-from .roles import weakest
+from .roles import listed_files, weakest
 from .verbs import environment_text
 
 TYPE_CHECKING = False
@@ -25,6 +25,9 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
             yield scripts.opaque(call, flow.source_of_field(field, scene), field.reason, language=language)
         return
     yield from flow.named_secrets(call.replace(argv=argv), scene)
+    if listed := listed_files(call, EffectKind.CODE_SCRIPT, field, scene, language=language):
+        yield from listed
+        return
     for target, sure in path_targets(field, call.invocation.cwd):
         path = scene.links.get(target.text, target.text)
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ..errors import LimitError
 from ..model.effect import Span
 from . import words
@@ -92,6 +94,11 @@ class WordAdapter:
             parts += self.part(part, quoted)
         raw = self.text[span.start : span.end]
         if "\\\n" in raw:
+            # INVARIANT: mvdan/sh joins a comment that ends in a backslash with the next line, bash does not; between two parts of a word
+            # nothing but continuations can stand.
+            places = sorted((part.span.start, part.span.end) for part in parts)
+            if any("#" in self.text[end:start] for (_, end), (start, _) in pairwise(places)):
+                self.doubt("a syntax that the parser joins wrongly: a comment that ends in a backslash")
             raw = raw.replace("\\\n", "")
         return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment))
 
