@@ -375,7 +375,7 @@ static char **texts(const struct body *plan, char tag)
     return list;
 }
 
-static _Noreturn void become_command(const struct body *plan, const sigset_t *mask)
+static _Noreturn void become_command(const struct body *plan, int plan_fd, const sigset_t *mask)
 {
     if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) failed("asking for the parent's death signal");
     for (size_t i = 0; i < plan->count; i++)
@@ -385,6 +385,8 @@ static _Noreturn void become_command(const struct body *plan, const sigset_t *ma
     restrict_files(plan);
     filter_calls(find(plan, 's'));
     if (syscall(NR_CLOSE_RANGE, 3, ~0U, CLOSE_ON_EXEC)) failed("marking descriptors to close");
+    char go;
+    if (!read_all(plan_fd, &go, 1)) _exit(0); /* the engine could not write it down, or the launcher is gone */
     if (sigprocmask(SIG_SETMASK, mask, NULL)) failed("restoring the signal mask");
     execve(argv[0], argv, envp);
     failed("starting `%s`", argv[0]);
@@ -444,7 +446,6 @@ static void read_plan(int fd, struct body *plan)
     if (!(data = malloc(size + 1)) || !read_all(fd, data, size) || !split(data, size, plan)) failed_with(0, "reading the plan");
     const struct record *version = find(plan, 'V');
     if (!version || strcmp(version->data, "1")) failed_with(0, "reading the plan: another version");
-    close(fd);
 }
 
 /* The caller's terminal, when one of 0, 1, 2 is it. */
@@ -488,7 +489,7 @@ _Noreturn void enter_jail(int report, int plan_fd, const sigset_t *mask)
     drop_capabilities();
     pid_t command = fork();
     if (command < 0) failed("starting the command's process");
-    if (!command) become_command(&plan, mask);
+    if (!command) become_command(&plan, plan_fd, mask);
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0) failed("opening `/dev/null`");
     for (int fd = 0; fd < 3; fd++) /* a pipe must close when the command closes it */

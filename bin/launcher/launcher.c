@@ -368,11 +368,22 @@ int main(int argc, char **argv)
     sigprocmask(SIG_BLOCK, &all, NULL);
     snprintf(run_id, sizeof run_id, "%s", run ? run->data : "");
     uint32_t size = sent->size;
-    if (!write_all(way[1], &size, sizeof size) || !write_all(way[1], sent->data, sent->size)) {
-        /* the jail's process has died: the report says why */
+    struct body second;
+    bool given = write_all(way[1], &size, sizeof size) && write_all(way[1], sent->data, sent->size); /* if not, the report says why */
+    heard = hear_answer(engine, &second);
+    if (heard) say(&second);
+    if (!heard || !find(&second, 'G')) { /* it was allowed, but could not be written down: nothing runs */
+        close(way[1]);
+        for (char byte; read_all(report[0], &byte, 1);) {}
+        status = heard ? find(&second, 'X') : NULL;
+        if (status) return atoi(status->data);
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        become_python(argv, "died");
     }
+    if (given) given = write_all(way[1], "G", 1);
     close(way[1]);
     struct outcome outcome = {0};
+    (void)given;
     double seconds = split(sent->data, sent->size, &plan) && (wall = find(&plan, 'w')) ? atof(wall->data) / 1000 : 0;
     watch(child, report[0], seconds, &outcome, report_end);
     hear_end();

@@ -34,7 +34,8 @@ bool write_all(int fd, const void *data, size_t size);
 bool read_all(int fd, void *data, size_t size);
 
 /* jail.c: the processes between the launcher's fork and the command's exec. The plan comes by the pipe `plan_fd`, once there is one: four bytes of
- * length before it; end of file instead means that nothing is to run. `mask`: the caller's. Never returns. */
+ * length, the plan, and when everything is written down one byte more that starts the command; end of file instead means that nothing is to run.
+ * `mask`: the caller's. Never returns. */
 _Noreturn void enter_jail(int report, int plan_fd, const sigset_t *mask);
 _Noreturn void attend(pid_t command, int report);
 

@@ -331,8 +331,11 @@ _PASS, _CLOSED, _RELAY, _REOPEN = b"pcro"
 
 
 class Inside:
-    """The processes of one run inside. What they read from the pipe: for 0, 1 and 2 a letter how each goes in (p as it is, c closed, r replaced by the
-    pipe end in `inner`, o opened anew), then the plan; `records` takes that apart. mask: the caller's."""
+    """The processes of one run inside. mask: the caller's signal mask. records: takes a plan apart.
+
+    What they read from the pipe: four bytes of the plan's length; for 0, 1 and 2 a letter how each goes in (p as it is, c closed, r replaced by the pipe
+    end in `inner`, o opened anew); the plan; and when everything is written down one byte more, which starts the command.
+    """
 
     def __init__(self, report: int, mask: Iterable[int], records: Callable[[bytes], Iterator[Record]]) -> None:
         self._report = report
@@ -351,10 +354,11 @@ class Inside:
                 posix.write(self._report, b"attendant %d\n" % attendant)
                 posix._exit(0)
             self._stay_with_launcher()
-            data = _read_all(plan_from)
-            if not data:
+            size = _read(plan_from, 4)
+            if not size:
                 posix._exit(0)  # it was not allowed after all, or the launcher is gone
-            posix.close(plan_from)
+            data = _read(plan_from, int.from_bytes(size, "little") + 3)
+            self._plan_from = plan_from
             self._attend(list(self._records(data[3:])), data[:3], inner)
         except Failed as failure:
             self._tell(*failure.args)
@@ -404,6 +408,8 @@ class Inside:
         for number in (SIGPIPE, SIGXFSZ):  # Python ignores these
             signal(number, SIG_DFL)
         _call("marking descriptors to close", _CLOSE_RANGE, 3, _HIGHEST, 4)
+        if not _read(self._plan_from, 1):
+            posix._exit(0)  # it could not be written down, or the launcher is gone
         pthread_sigmask(SIG_SETMASK, self._mask)
         try:
             posix.execve(argv[0], argv, env)
@@ -464,9 +470,13 @@ def _reopen(fd: int, path: bytes) -> None:
     posix.close(fresh)
 
 
-def _read_all(fd: int) -> bytes:
+def _read(fd: int, size: int) -> bytes:
+    """Exactly so many bytes; b"" when they end before."""
     data = b""
-    while piece := posix.read(fd, 1 << 20):
+    while len(data) < size:
+        piece = posix.read(fd, size - len(data))
+        if not piece:
+            return b""
         data += piece
     return data
 

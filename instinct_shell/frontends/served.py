@@ -101,7 +101,7 @@ def warm(folder: str) -> None:
     from ..resident.worker import EngineGuard
     from ..shell.bashlex_adapter import parse
     from ..storage import audit, nearmiss  # noqa: F401  # the same
-    from ..wiring import open_guard
+    from ..wiring import Guard, open_guard
     from . import present  # noqa: F401  # the same
 
     parse("true")
@@ -109,7 +109,7 @@ def warm(folder: str) -> None:
     for text in SAMPLES:
         try:
             judgement = guard.judge(guard.shell_intent(text, door="engine"))
-            order.encode(guard.confine(judgement))
+            order.encode(Guard.confine(guard, judgement))
         except (LongWay, UsageError):
             continue
 

@@ -23,7 +23,7 @@ PROGRAM, ARGUMENT, FOLDER, VARIABLE, TERMINALS, UMASK = b"PACETU"
 END = b"F"[0]  # how the run ended
 STOP, ABOUT = b"KI"
 # what an engine sends
-HELLO, LONG_WAY, TO_STDOUT, TO_STDERR, STATUS, PLAN, RUN = b"HLOWXQN"
+HELLO, LONG_WAY, TO_STDOUT, TO_STDERR, STATUS, PLAN, RUN, GO = b"HLOWXQNG"
 
 _NAMESPACES = ("user", "mnt", "pid", "net", "cgroup")
 _HELD_BY = (b"NoNewPrivs:", b"Seccomp:", b"Seccomp_filters:", b"CapEff:", b"CapBnd:")

@@ -73,14 +73,23 @@ class Running:
         pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
         try:
             letters = b"ppp" if plain else self._hand_over(list(protocol.records(plan)), missing)
-            _write_all(self._way, letters + plan)
+            _try_write(self._way, len(plan).to_bytes(4, "little") + letters + plan)
         except Refused as refused:
-            self._give_up()
-            self._report_end(b"failed 0 " + str(refused).encode("utf-8", "surrogateescape"))
+            self._failed = b"failed 0 " + str(refused).encode("utf-8", "surrogateescape")
+        second = client.hear(self._connection)
+        if second is None or protocol.GO not in second:
+            self._give_up()  # it was allowed, but could not be written down: nothing runs
+            if second is None:
+                pthread_sigmask(SIG_SETMASK, self._mask)
+                return None
+            tell(second)
+            return int(second[protocol.STATUS])
+        tell(second)
+        if self._failed:
+            self._report_end(self._failed)
             self._hear_end()
             return FAILED
-        except BrokenPipeError:
-            pass  # the jail's process has died: the report says why
+        _try_write(self._way, b"G")
         posix.close(self._way)
         self._watch(float(dict(protocol.records(plan))[WALL]) / 1000)
         self._hear_end()
@@ -102,6 +111,8 @@ class Running:
 
     def _give_up(self) -> None:
         """Nothing is to be run: the waiting process ends when its pipe does."""
+        for pid in self._pumps:
+            posix.kill(pid, SIGKILL)
         if self._child:
             posix.close(self._way)
             posix.waitpid(self._child, 0)
@@ -269,6 +280,13 @@ class Running:
 def _write_all(fd: int, data: bytes) -> None:
     while data:
         data = data[posix.write(fd, data) :]
+
+
+def _try_write(fd: int, data: bytes) -> None:
+    try:
+        _write_all(fd, data)
+    except BrokenPipeError:
+        pass  # the jail's process has died: its report says why
 
 
 def _fill_standard_descriptors() -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import select
 import signal
 import time
 from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_STREAM, socket
+from mmap import mmap
 
 from ..errors import StorageError, UsageError
 from ..execution.jail import inside, privileges
@@ -32,7 +33,7 @@ IDLE_S = 30 * 60.0
 BACKLOG = 128
 _LOOK_S = 10.0  # seconds between looks at what an idle engine would otherwise not notice
 _STARTS_A_SECOND = 4.0  # of workers that end at once: something is wrong then, and forking faster does not mend it
-_CALLED, _STALE, _STOP = b"CSK"
+_COLLECT_EVERY = 25  # calls
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 
@@ -111,6 +112,7 @@ class Engine:
     # ------------------------------------------------------------ the loop
 
     def _serve(self) -> None:
+        self._clock = mmap(-1, 4096)  # shared with the workers: when the last call came, so that none of them has to wake us
         self._told, self._tell = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         wake, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
@@ -120,16 +122,15 @@ class Engine:
         poll = select.poll()
         for fd in (wake, self._told):
             poll.register(fd, select.POLLIN)
-        last = time.monotonic()
         while not self._ending:
             while len(self._workers) < self._pool and time.monotonic() >= self._not_before:
                 self._fork()
             quiet = not poll.poll(min(self._idle_s, _LOOK_S) * 1000)
             _drain(wake)
             self._reap()
-            if self._hear():
-                last = time.monotonic()
-            if time.monotonic() - last > self._idle_s or self._found() != self._identity or (quiet and self._code.changed()):
+            self._hear()
+            idle = time.monotonic() - max(self._started, self._last_call())
+            if idle > self._idle_s or self._found() != self._identity or (quiet and self._code.differs()):
                 break
         self._finish()
 
@@ -149,16 +150,15 @@ class Engine:
     def _end(self, *_: object) -> None:
         self._ending = True
 
-    def _hear(self) -> bool:
-        """What workers said; whether anybody called."""
-        called = False
-        while True:
-            try:
-                piece = os.read(self._told, 512)
-            except BlockingIOError:
-                return called
-            called = called or _CALLED in piece
-            self._ending = self._ending or _STALE in piece or _STOP in piece
+    def _hear(self) -> None:
+        """A worker found the code changed, or was told to have the engine stop."""
+        try:
+            self._ending = bool(os.read(self._told, 512)) or self._ending
+        except BlockingIOError:
+            pass  # none of them said anything
+
+    def _last_call(self) -> float:
+        return int.from_bytes(self._clock[:8], "little") / 1000
 
     def _reap(self) -> None:
         while True:
@@ -191,9 +191,10 @@ class Engine:
             if os.getppid() != master:
                 os._exit(0)
             self._warm(os.fsdecode(self._path))  # a forked page is copied when it is first touched: better now than in somebody's call
-            gc.enable()
-            for _ in range(CALLS):
+            for count in range(1, CALLS + 1):
                 self._answer_one()
+                if count % _COLLECT_EVERY == 0:
+                    gc.collect()
                 if self._ending:
                     break
         finally:
@@ -205,10 +206,10 @@ class Engine:
         signal.signal(signal.SIGTERM, self._end)
         os.set_inheritable(fd, False)
         with_caller = socket(fileno=fd)
-        stale = self._code.changed()
-        self._say(_STALE if stale else _CALLED)
-        if stale:
+        if self._code.changed():
+            self._stop()
             os._exit(0)  # the caller judges by itself, and the next engine is the new code's
+        self._clock[:8] = int(time.monotonic() * 1000).to_bytes(8, "little")
         try:
             worker.answer(with_caller, self._listener.fileno(), self._programs, {protocol.STOP: self._stop, protocol.ABOUT: self._about})
         except Hangup:
@@ -217,11 +218,8 @@ class Engine:
             with_caller.close()
             os.chdir("/")
 
-    def _say(self, what: int) -> None:
-        os.write(self._tell, bytes((what,)))
-
     def _stop(self) -> str:
-        self._say(_STOP)
+        os.write(self._tell, b"x")
         return ""
 
     def _about(self) -> str:

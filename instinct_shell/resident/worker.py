@@ -13,6 +13,7 @@ import signal
 
 from ..errors import JailError
 from ..execution.host import forget
+from ..execution.jail import order
 from ..execution.parsers import WorkerParser
 from ..model.jailspec import JailLevel
 from ..model.verdict import Decision
@@ -52,7 +53,6 @@ class Call:
     def __init__(self, connection: socket, body: bytes, pid: int, listener: int) -> None:
         """Raises Hangup for a body that is no request."""
         self.listener = listener
-        self.run = ""
         self.connection = connection
         self.pid = pid
         self.arguments: list[str] = []
@@ -117,9 +117,9 @@ def answer(connection: socket, listener: int, programs: Mapping[str, Program], q
 
 def _serve(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
     pid, uid = protocol.peer(connection)
-    if uid != os.getuid() or not protocol.stands_beside(pid):
-        raise Hangup("a caller from elsewhere")
     protocol.send(connection, protocol.message(protocol.record(protocol.HELLO)))
+    if uid != os.getuid() or not protocol.stands_beside(pid):  # while the caller does the same
+        raise Hangup("a caller from elsewhere")
     call = Call(connection, protocol.receive(connection), pid, listener)
     if asked := call.fields.keys() & questions.keys():
         said = [protocol.record(protocol.TO_STDOUT, questions[tag]().encode()) for tag in asked]
@@ -183,7 +183,6 @@ class EngineGuard(Guard):
             raise LongWay("a grant may exist")
         if cost_micros(judgement.effects):
             raise LongWay("it costs money")
-        self.call.run = judgement.run
         try:
             return self.pipeline.act_on(judgement)
         except JailError:
@@ -195,6 +194,9 @@ class EngineGuard(Guard):
         spec = super().confine(judgement)
         if getattr(spec, "session", None) is not None:
             raise LongWay("a session is joined")
+        # The caller makes the mounts while this is written down; the command starts at GO and not before.
+        plan = protocol.record(protocol.PLAN, order.encode(spec))
+        protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))
         return spec
 
     def _parser(self) -> Parser:
@@ -243,7 +245,7 @@ class EngineParser(WorkerParser):
 
 
 class CallersJail:
-    """The Jail port: sends the plan to the caller, which is the command's parent, and hears how it ended."""
+    """The Jail port: lets the caller, which is the command's parent and has the plan already, start it, and hears how it ended."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -254,12 +256,8 @@ class CallersJail:
 
     def run(self, spec: JailSpec) -> RunResult:
         """Raises JailError when a step failed; then nothing ran. Does not return when the run outlives this process."""
-        from ..execution.jail import order
-
-        plan = order.encode(spec)
         connection = self._call.connection
-        run = protocol.record(protocol.RUN, self._call.run.encode())
-        protocol.send(connection, protocol.message(self._call.said(), run, protocol.record(protocol.PLAN, plan)))
+        protocol.send(connection, protocol.message(self._call.said(), protocol.record(protocol.GO)))
         signal.setitimer(signal.ITIMER_REAL, 0)
         poll = select.poll()
         for fd in (connection.fileno(), self._call.listener):
