@@ -4,9 +4,8 @@
     <data>/bin/instinct-with AGENT [ARG]...               starts an agent whose shell is found by PATH or a variable
     <data>/bin/instinct-prefix TEXT                       for agents that put a program in front of a whole command string
     <data>/shell/bash, sh                                 drop-in shells; agents accept a shell by exactly these names
-    <data>/launch.py                                      what they all start: absolute interpreter, isolated, this package and its packages only
 
-`-I -S`: no environment variable, user site or `.pth` file has a say. Compiled modules are current after setup, so none is written here.
+`-I -S -B`: no environment variable, user site or `.pth` file has a say, and a full disk cannot leave half a compiled module behind.
 """
 
 from __future__ import annotations
@@ -55,12 +54,12 @@ os._exit(main(arguments))
 
 PROGRAM = """#!/bin/sh
 # {mark}.
-exec {python} -I -S -X utf8 {launch} {program} "$@"
+exec {python} -I -S -B -X utf8 {launch} {program} "$@"
 """
 
 SHELL = """#!/bin/sh
 # A drop-in {name}: what it is given is judged, run in a jail and recorded. {mark}.
-exec {python} -I -S -X utf8 {launch} shell "$0" "$@"
+exec {python} -I -S -B -X utf8 {launch} shell "$0" "$@"
 """
 
 PREFIX = """#!/bin/sh
@@ -79,7 +78,7 @@ exec "$@"
 # Agents go on when a hook dies, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON only.
 HOOK = """#!/bin/sh
 # An agent's hook. {mark}.
-answer=$({python} -I -S -X utf8 {launch} hook "$@")
+answer=$({python} -I -S -B -X utf8 {launch} hook "$@")
 status=$?
 case $status in
 0 | 2) if [ -n "$answer" ]; then printf '%s\\n' "$answer" || status=2; fi; exit $status ;;
