@@ -6,7 +6,7 @@ import posixpath
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known, literal
-from . import flow
+from . import flow, output
 from .call import Call, Program, Scene, fold
 from .catalog import Catalog
 from .holes import is_hole
@@ -122,6 +122,11 @@ class Describe:
         """Effects of the program of this name (or path) with these arguments."""
         scene = self.scene
         path, base = "", name
+        shadow = self.on_path(name, invocation) if "/" not in name and (scene.files or scene.copies) else ""
+        if shadow:
+            name = shadow
+        elif name in scene.aliases_of_programs:
+            name = scene.aliases_of_programs[name]  # `hash -p /bin/rm ls`
         if "/" in name:
             base = posixpath.basename(name.rstrip("/"))
             cwd = invocation.cwd.text
@@ -139,6 +144,18 @@ class Describe:
             yield from self.unknown(invocation, name, base, path, argv, sure, origin)
             return
         yield from self.row(row, invocation, base, name if path else "", argv, sure, origin)
+
+    def on_path(self, name: str, invocation: Invocation) -> str:
+        """The file of this name that the same text put into a folder of PATH, or ""."""
+        for variable, value in reversed((*invocation.env, *invocation.assignments)):
+            if variable != "PATH":
+                continue
+            for folder in (value.text or value.prefix).split(":"):
+                path = output.absolute(folder, invocation)
+                if path and (f"{path}/{name}" in self.scene.files or f"{path}/{name}" in self.scene.copies):
+                    return f"{path}/{name}"
+            break
+        return ""
 
     def row(
         self, row: Program, invocation: Invocation, base: str, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]

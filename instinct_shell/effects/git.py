@@ -10,7 +10,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import scripts
 from .call import Call, Program, Scene, path_targets
-from .git_config import command_line_config
+from .git_config import command_line_config, settings_around
 from .git_verbs import VERBS, Verb
 from .options import make_call
 from .roles import weakest
@@ -35,12 +35,11 @@ def git(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("--exec-path") and call.value("--exec-path") is not None:
         yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "GIT_EXEC_PATH"), variable="GIT_EXEC_PATH")
     aliases: dict[str, Field] = dict(scene.aliases)
-    for option, field in call.values:
-        if option in ("-c", "--config-env"):
-            name, value = _pair(field)
-            if name.startswith("alias."):
-                aliases[name[6:]] = value
-            yield from command_line_config(name, value, call, scene)
+    settings = [_pair(field) for option, field in call.values if option in ("-c", "--config-env")]
+    for name, value in (*settings_around(call, scene), *settings):
+        if name.startswith("alias."):
+            aliases[name[6:]] = value
+        yield from command_line_config(name, value, call, scene)
     if not call.operands or "--version" in call.flags or "--help" in call.flags:
         return
     verb, rest = call.operands[0], call.operands[1:]

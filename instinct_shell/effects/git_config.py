@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
-from . import flow, scripts
+from . import flow, output, scripts
 from .call import Call, Scene
 from .roles import file_effects, weakest
 
@@ -57,6 +58,35 @@ def command_line_config(key: str, value: Field, call: Call, scene: Scene) -> Ite
         yield call.effect(EffectKind.GIT_HOOK, Target(TargetKind.PATH, text), skip="1" if skip else "", key=key, value=text)
     elif matches(key, SENSITIVE_KEYS) and not key.startswith("alias."):
         yield setting(call, key, value, "command")
+
+
+def settings_around(call: Call, scene: Scene) -> Iterator[tuple[str, Field]]:
+    """Settings that come with the command otherwise: GIT_CONFIG_KEY_n with GIT_CONFIG_VALUE_n, and configuration files that the same text wrote."""
+    variables = dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
+    for name, key in variables.items():
+        if name.startswith("GIT_CONFIG_KEY_") and key.text:
+            yield key.text.lower(), variables.get("GIT_CONFIG_VALUE_" + name[15:], literal("true"))
+    if not scene.files:
+        return
+    names = [field.text for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG") if (field := variables.get(name)) is not None]
+    for name in (*names, ".git/config", f"{scene.home}/.gitconfig"):
+        text = scene.files.get(output.absolute(name, call.invocation)) if name else None
+        if text:
+            yield from parsed(text)
+
+
+def parsed(text: str) -> Iterator[tuple[str, Field]]:
+    """The settings of a git configuration file, keys in lower case: `[alias "x"]` and `[alias]` sections, `name = value` lines."""
+    section = ""
+    for line in text.replace("\\\n", "").splitlines():
+        line = line.strip()
+        head = re.match(r'\[([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\]\s*(.*)', line)
+        if head:
+            section = f"{head[1].lower()}.{head[2].lower()}" if head[2] is not None else head[1].lower()
+            line = head[3]
+        name, equals, value = line.partition("=")
+        if section and name.strip() and not line.startswith(("#", ";")):
+            yield f"{section}.{name.strip().lower()}", literal(value.strip().strip('"') if equals else "true")
 
 
 def setting(call: Call, key: str, value: Field, scope: str, **attributes: str) -> Effect:

@@ -40,7 +40,11 @@ def transport(call: Call, scene: Scene, remote: Field) -> Iterator[Effect]:
     """Addresses that run a command (`ext::sh -c ..`), and options that name the program at the other end."""
     text = _text(remote)
     if text.startswith("ext::"):
-        yield from scene.nested_shell(text[5:].replace("% ", " "), call, via="git ext::")
+        if "% " in text:
+            words = text[5:].replace("% ", "\0").split()
+            yield from scene.nested_argv(tuple(literal(word.replace("\0", " ").replace("%%", "%")) for word in words), call, via="git ext::")
+        else:
+            yield from scene.nested_shell(text[5:], call, via="git ext::")
     for option in ("--upload-pack", "--receive-pack", "--exec", "-u"):
         command = call.value(option)
         if command is not None:

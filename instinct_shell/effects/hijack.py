@@ -6,9 +6,10 @@ A variable whose value is a command is followed like a nested shell text, so `GI
 from __future__ import annotations
 
 import posixpath
+from itertools import pairwise
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field, Invocation, Known
+from ..shell.invocation import Field, Invocation, Known, literal
 from .call import Call, Program, Scene, fold, inside
 from .handed import handed
 from .options import make_call
@@ -94,6 +95,7 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
     if variable.startswith("INSTINCT_"):
         yield _hijack(call, variable, text or value.prefix)
     elif variable in LOADERS:
+        yield from _loaded(variable, value, call, scene)
         plain = _PLAIN.get(variable)
         if text != "" and (text is None or plain is None or not plain(text)):
             yield _hijack(call, variable, text if text is not None else value.prefix)
@@ -106,6 +108,24 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
     elif variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS", "BASH_FUNC_")):
         yield from _git_config(variable, value, call, scene)
     yield from handed(variable, value, call)
+
+
+# Loader variables whose value is a file of code, and the program that reads it.
+_CODE_FILES = {"BASH_ENV": "bash", "ENV": "sh", "PYTHONSTARTUP": "python3"}
+
+
+def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """The code that a loader variable names, where it is a file of a language that can be read, or holds a substitution."""
+    text = value.text or ""
+    if variable in ("PS4", "PS0", "BASH_ENV") and ("$(" in text or "`" in text):
+        yield from scene.nested_shell(f": {text}", call, via=variable)
+    elif variable in _CODE_FILES and "/" in text:
+        yield from scene.nested_argv((literal(_CODE_FILES[variable]), literal(text)), call, via=variable)
+    elif variable == "NODE_OPTIONS":
+        words = text.replace("=", " ").split()
+        for option, file in pairwise(words):
+            if option in ("--require", "-r", "--import", "--loader", "--experimental-loader") and file.startswith((".", "/")):
+                yield from scene.nested_argv((literal("node"), literal(file)), call, via=variable)
 
 
 def _hijack(call: Call, variable: str, value: str) -> Effect:

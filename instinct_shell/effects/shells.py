@@ -19,10 +19,10 @@ _LONG_WITH_ARGUMENT = frozenset(("--rcfile", "--init-file", "--emulate"))
 class _ShellLine:
     """The options of one shell call, told apart as bash itself does."""
 
-    __slots__ = ("code", "interactive", "noexec", "rest", "startup", "stdin", "unknown")
+    __slots__ = ("code", "interactive", "login", "noexec", "rest", "startup", "stdin", "unknown")
 
     def __init__(self, argv: tuple[Field, ...]) -> None:
-        self.code = self.stdin = self.noexec = self.interactive = False
+        self.code = self.stdin = self.noexec = self.interactive = self.login = False
         self.startup: list[Field] = []
         self.unknown: Field | None = None
         self.rest: tuple[Field, ...] = ()
@@ -41,6 +41,8 @@ class _ShellLine:
                 if text.partition("=")[0] in _LONG_WITH_ARGUMENT and at < len(argv) and "=" not in text:
                     self.startup.append(argv[at])
                     at += 1
+                elif text == "--login":
+                    self.login = True
                 elif text == "--command":  # fish, nu
                     self.code = True
                 continue
@@ -58,6 +60,7 @@ class _ShellLine:
                 self.stdin = self.stdin or letter == "s"
                 self.noexec = self.noexec or letter == "n"
                 self.interactive = self.interactive or letter == "i"
+                self.login = self.login or letter == "l"
         return takes
 
 
@@ -70,6 +73,8 @@ def shell(call: Call, scene: Scene) -> Iterator[Effect]:
         return  # `bash -n file` only checks the syntax
     for file in line.startup if line.interactive else ():
         yield from scripts.script_file(call, scene, file, (), via=f"{call.name} --rcfile", read=True)
+    if (line.interactive and not line.startup) or line.login:
+        yield from _own_startup(call, scene, line)
     if line.unknown is not None:
         yield scripts.opaque(call, flow.source_of_field(line.unknown, scene), "the options of the shell are not known")
     if line.code:
@@ -79,6 +84,24 @@ def shell(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from scripts.script_file(call, scene, line.rest[0], line.rest)
     else:
         yield from scripts.run_stdin(call, scene, positional=(literal(call.name), *line.rest))
+
+
+_LOGIN = (".bash_profile", ".bash_login", ".profile", ".zprofile", ".zlogin")
+_RC = {"bash": (".bashrc",), "zsh": (".zshrc", ".zshenv"), "ksh": (".kshrc",), "fish": (".config/fish/config.fish",)}
+
+
+def _own_startup(call: Call, scene: Scene, line: _ShellLine) -> Iterator[Effect]:
+    """The start-up files of an interactive or login shell that the same text wrote, in the home that it gives the shell."""
+    variables = dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
+    home = variables.get("HOME")
+    folder = home.text if home is not None else scene.home
+    names = (*(_LOGIN if line.login else ()), *(_RC.get(call.name, ()) if line.interactive else ()))
+    for name in names if folder else ():
+        if f"{folder}/{name}" in scene.files:
+            yield from scripts.script_file(call, scene, literal(f"{folder}/{name}"), (), via=f"{call.name} startup")
+    text = variables.get("ENV")
+    if line.interactive and text is not None and text.text and call.name in ("sh", "dash", "ksh", "ash") and ("$(" in text.text or "`" in text.text):
+        yield from scene.nested_shell(f": {text.text}", call, via="ENV")
 
 
 def evaluate_words(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -183,6 +206,9 @@ def hash_builtin(call: Call, scene: Scene) -> Iterator[Effect]:
     """`hash -p path name` makes a name run another program."""
     path = call.value("-p")
     if path is not None and call.operands:
+        for field in call.operands:
+            if field.text and path.text:
+                scene.aliases_of_programs[field.text] = path.text
         yield call.effect(
             EffectKind.ENV_HIJACK, Target(TargetKind.NAME, call.operands[0].text or ""), variable="hash", value=path.text or path.prefix
         )
