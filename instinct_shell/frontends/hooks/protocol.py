@@ -118,6 +118,8 @@ def text(data: Mapping[str, object], *names: str, needed: bool = True) -> str:
             value = data[name]
             if not isinstance(value, str):
                 raise IntentError(f"the hook's `{name}` is not a string")
+            if any("\ud800" <= character <= "\udfff" for character in value):
+                raise IntentError(f"the hook's `{name}` holds half a character, which no file and no command can hold")
             return value
     if needed:
         raise IntentError(f"the hook's input has no `{names[0]}`")
