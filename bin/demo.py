@@ -32,6 +32,7 @@ class Tour:
         self._stop = 0
         keep = {name: value for name, value in os.environ.items() if not name.startswith("INSTINCT_")}
         self.env = {**keep, "HOME": str(self.home), "XDG_STATE_HOME": str(folder / "state"), "GIT_CONFIG_NOSYSTEM": "1"}
+        self.env["INSTINCT_ENGINE"] = "off"  # the tour leaves nothing behind, no engine either
         for role in ("AUTHOR", "COMMITTER"):
             self.env |= {f"GIT_{role}_NAME": "demo", f"GIT_{role}_EMAIL": "demo@example.net"}
 

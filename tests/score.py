@@ -112,7 +112,7 @@ def judge_all(lines: list[dict[str, object]], profile: str) -> dict[object, dict
             capture_output=True,
             timeout=900,
             check=False,
-            env={**os.environ, "XDG_STATE_HOME": state, "HOME": state, "LC_ALL": "C.UTF-8"},
+            env={**os.environ, "XDG_STATE_HOME": state, "HOME": state, "LC_ALL": "C.UTF-8", "INSTINCT_ENGINE": "off"},
         )
     if run.returncode:
         raise SystemExit(f"check --batch ended with {run.returncode}: {run.stderr.decode(errors='replace')[-600:]}")

@@ -48,12 +48,9 @@ def write_cache(
 ) -> None:
     """Keep the tables, whole or not at all. make: the folder may be made (the package's own `__pycache__`)."""
     import marshal
-    import sys
 
     from .profile_build import stamp
 
-    if sys.dont_write_bytecode:
-        return
     target = os.path.join(folder, _name(wanted))
     draft = f"{target}.{os.getpid()}"
     content: Any = (FORMAT, stamp(), wanted, sources, plain)

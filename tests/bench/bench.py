@@ -62,23 +62,31 @@ class Table:
 
 
 def processes(table: Table, rounds: int, env: dict[str, str], cwd: str) -> None:
-    """Whole processes, cold, against the bare interpreter."""
-    commands = {
-        "bare": [PYTHON, "-I", "-S", "-c", "pass"],
-        "bash -c true": ["bash", "-c", "true"],
-        "cold instinct check -c 'git status'": [str(TOP / "bin/instinct"), "check", "--workspace", cwd, "-c", "git status"],
-        "instinct-exec true (jail, judged, audited)": [str(TOP / "bin/instinct-exec"), "--workspace", cwd, "--", "true"],
+    """Whole processes against the bare interpreter: cold (each judges by itself), and warm (an engine judges)."""
+    check = [str(TOP / "bin/instinct"), "check", "--workspace", cwd, "-c", "git status"]
+    run = [str(TOP / "bin/instinct-exec"), "--workspace", cwd, "--", "true"]
+    cold, warm = {**env, "INSTINCT_ENGINE": "off"}, {name: value for name, value in env.items() if name != "INSTINCT_ENGINE"}
+    rows: dict[str, tuple[list[str], dict[str, str], float | None]] = {
+        "bare": ([PYTHON, "-I", "-S", "-c", "pass"], env, None),
+        "bash -c true": (["bash", "-c", "true"], env, None),
+        "cold instinct check -c 'git status'": (check, cold, 7.0),
+        "warm instinct check -c 'git status'": (check, warm, 1.7),
+        "cold instinct-exec true, jailed and audited": (run, cold, None),
+        "warm instinct-exec true, jailed and audited": (run, warm, 2.3),
     }
-    times: dict[str, list[float]] = {name: [] for name in commands}
-    for _ in range(rounds + 1):
-        for name, command in commands.items():
-            times[name].append(wall_ms(command, env, cwd))
-    bare = middle(times["bare"][1:])
+    subprocess.run([str(TOP / "bin/instinct"), "engine", "start"], env=warm, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+    try:
+        times: dict[str, list[float]] = {name: [] for name in rows}
+        for _ in range(rounds + 2):
+            for name, (command, environment, _) in rows.items():
+                times[name].append(wall_ms(command, environment, cwd))
+    finally:
+        subprocess.run([str(TOP / "bin/instinct"), "engine", "stop"], env=warm, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
+    bare = middle(times["bare"][2:])
     print(f"python3 -I -S -c pass: {bare:.2f} ms (median of {rounds})")
-    promises = {"cold instinct check -c 'git status'": 7.0}
-    for name in list(commands)[1:]:
-        taken = middle(times[name][1:])
-        table.row(name, taken / bare, "x", promises.get(name), f"{taken:.1f} ms")
+    for name, (_, _, promise) in list(rows.items())[1:]:
+        taken = middle(times[name][2:])
+        table.row(name, taken / bare, "x", promise, f"{taken:.1f} ms")
 
 
 def judging(table: Table, limit: int, env: dict[str, str], cwd: str) -> None:
@@ -142,11 +150,13 @@ def main() -> int:
     args = parser.parse_args()
     table = Table()
     with tempfile.TemporaryDirectory(prefix="instinct-bench-") as folder:
-        work, state = Path(folder, "app"), Path(folder, "state")
+        work, state, runtime = Path(folder, "app"), Path(folder, "state"), Path(folder, "run")
         work.mkdir()
         state.mkdir(mode=0o700)
+        runtime.mkdir(mode=0o700)
         subprocess.run(["git", "init", "-q", str(work)], check=True)
-        env = {**os.environ, "XDG_STATE_HOME": str(state)}
+        # A runtime folder of its own: the engine that is measured is not the one that anybody works with.
+        env = {**os.environ, "XDG_STATE_HOME": str(state), "XDG_RUNTIME_DIR": str(runtime)}
         processes(table, 5 if args.quick else 31, env, str(work))
         judging(table, 300 if args.quick else 3000, env, str(work))
         books(table, 50 if args.quick else 500, str(state / "instinct-shell"))
