@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import infra, verb_class
+from .output import absolute
 from .remote import REMOTE_CWD
 from .roles import file_effects
-from .verbs import shown, split, thing, with_attributes
+from .verbs import shown, split, thing, variables_of, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_DESTROY_PLAN = "destroy-plan"  # the source of a file that `plan -destroy -out=` wrote
 _TERRAFORM_VALUES = "-chdir -var -var-file -target -state -state-out -backup -out -parallelism -lock-timeout -replace -backend-config -plugin-dir -from-module"
 
 
 def terraform(call: Call, scene: Scene) -> Iterator[Effect]:
     """terraform [-chdir=DIR] VERB; terragrunt's run-all and *-all forms."""
-    words = split(call.argv, _TERRAFORM_VALUES, long_single=True)
+    words = split((*call.argv, *_from_environment(call, scene)), _TERRAFORM_VALUES, long_single=True)
     if words.has("-help", "--help", "-h") or not words.words:
         return
     texts = [word.text or "" for word in words.words]
@@ -28,6 +31,8 @@ def terraform(call: Call, scene: Scene) -> Iterator[Effect]:
     where = shown(words.value("-chdir")) or shown(words.value("-state"))
     destroy = words.has("-destroy", "--destroy")
     two = " ".join(texts[:2])
+    if verb == "apply" and len(words.words) > 1:
+        destroy = destroy or scene.sources.get(absolute(words.words[-1].text, call.invocation)) == _DESTROY_PLAN
     if verb == "destroy" or (verb == "apply" and destroy):
         yield infra(call, EffectKind.INFRA_DESTROY, call.name, "destroy", shown(words.value("-target")) or where, context=where)
     elif two in ("state rm", "state push", "workspace delete", "state replace-provider"):
@@ -37,12 +42,22 @@ def terraform(call: Call, scene: Scene) -> Iterator[Effect]:
             auto = "1" if words.has("-auto-approve", "--auto-approve", "--terragrunt-non-interactive") else ""
             yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, where, context=where, auto_approve=auto)
     elif verb in ("plan", "show", "output", "state", "workspace"):
-        yield infra(call, EffectKind.INFRA_READ, call.name, verb, where, context=where)
+        chosen = shown(words.words[-1]) if two in ("workspace select", "workspace new") and len(words.words) > 2 else ""
+        yield infra(call, EffectKind.INFRA_READ, call.name, two if chosen else verb, chosen or where, context=where)
         out = words.value("-out")
         if out is not None:
-            yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
+            plan = {"plan": _DESTROY_PLAN} if destroy else {}
+            yield from file_effects(call, scene, EffectKind.FILE_WRITE, out, **plan)
     elif verb == "init" and words.has("-force-copy", "-migrate-state", "-reconfigure"):
         yield infra(call, EffectKind.INFRA_APPLY, call.name, "init -migrate-state", where, context=where)
+
+
+def _from_environment(call: Call, scene: Scene) -> tuple[Field, ...]:
+    """The words that TF_CLI_ARGS and TF_CLI_ARGS_apply add to the command line."""
+    variables = variables_of(call, scene)
+    verb = next((word.text or "" for word in call.argv if not (word.text or "-").startswith("-")), "")
+    texts = [variables[name].text or "" for name in ("TF_CLI_ARGS", f"TF_CLI_ARGS_{verb}") if name in variables]
+    return tuple(literal(word) for text in texts for word in text.split())
 
 
 def pulumi(call: Call, scene: Scene) -> Iterator[Effect]:

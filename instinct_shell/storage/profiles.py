@@ -94,7 +94,8 @@ class ProfileStore:
         """
         project = os.path.join(workspace, PROJECT_FILE) if workspace else ""
         # Without a project file every workspace resolves to the same, and shares one cache entry.
-        wanted = (name, workspace if project and os.path.lexists(project) else "", tuple(sorted(overrides.items())))
+        # The home is part of it: a shared cache must not answer one person with what another's configuration (or its absence) says.
+        wanted = (name, workspace if project and os.path.lexists(project) else "", tuple(sorted(overrides.items())), self.home)
         places = (os.path.join(self.shipped, "__pycache__"), os.path.join(self.home, ".local", "state", "instinct-shell"))
         plain = read_cache(places, wanted) if self._cache else None
         resolved = Resolved(*plain) if plain is not None else None

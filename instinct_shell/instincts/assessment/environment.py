@@ -75,10 +75,11 @@ class Environment(BuiltIn):
                 finding = self._handed(effect, effects, profile)
                 if effect.program in ("export", "declare", "typeset") or effect.target.text == "export":
                     standing.append(f"{effect.get('variable')}={effect.get('place')}")
+            elif effect.kind is EffectKind.INFRA_READ:
+                standing += [chosen] if (chosen := _switches(effect)) else []
+                continue
             elif effect.kind in _CHANGES:
-                chosen = _switches(effect)
-                if chosen:
-                    standing.append(chosen)
+                standing += [chosen] if (chosen := _switches(effect)) else []
                 finding = self._change(effect, " ".join(standing), intent, profile, situation, facts)
             elif effect.kind is EffectKind.CODE_SCRIPT and effect.get("language") == "sql":
                 finding = self._change(effect, " ".join(standing), intent, profile, situation, facts)
@@ -155,7 +156,7 @@ def _sweeping(effect: Effect) -> bool:
 def _switches(effect: Effect) -> str:
     """What this effect selects for the commands that follow: a kube context, a terraform workspace, a project."""
     verb = effect.get("verb")
-    if any(word in verb for word in ("use-context", "set-context", "workspace select", "config set", "context use")):
+    if any(word in verb for word in ("use-context", "set-context", "workspace select", "workspace new", "config set", "context use")):
         return f"{effect.target.text} {verb.split()[-1]}"
     return ""
 

@@ -82,8 +82,20 @@ def test_a_named_context_wins_over_the_selected_one(dev):
     assert not by(judge_text("kubectl --context kind-dev apply -f x.yaml", dev, EmptyHost(places={"kube": "acme-prod"})), "environment")
 
 
-def test_a_switch_in_the_same_line(dev):
-    assert by(judge_text("kubectl config use-context acme-prod && kubectl apply -f x.yaml", dev), "environment")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "kubectl config use-context acme-prod && kubectl apply -f x.yaml",
+        "terraform workspace select prod && terraform apply",
+        "terraform workspace select -or-create prod; terraform import a.b c",
+    ],
+)
+def test_a_switch_in_the_same_line(dev, text):
+    assert by(judge_text(text, dev), "environment")
+
+
+def test_a_switch_alone_changes_nothing(dev):
+    assert judge_text("terraform workspace select prod && terraform plan", dev).allow
 
 
 def test_the_agents_own_variables(dev):
