@@ -162,6 +162,7 @@ class Scene:
         "files",
         "home",
         "invocations",
+        "leaves",
         "links",
         "moved",
         "saved",
@@ -190,6 +191,7 @@ class Scene:
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
         self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
         self.aliases: dict[str, Field] = {}  # git aliases ("x") and remotes ("remote x") defined earlier in the same line
+        self.leaves: dict[str, str] = {}  # path -> text that the command being described leaves there
         self.aliases_of_programs: dict[str, str] = {}  # names that `hash -p` made another program's, and its path
         self.moved: list[str] = []  # where files were moved to earlier in the same line
         self.wants: dict[str, None] = {}  # files that would be read as code, had the caller given their text
@@ -203,7 +205,7 @@ class Scene:
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         scene.moved, scene.saved, scene.aliases, scene.wants = self.moved, self.saved, self.aliases, self.wants
-        scene.aliases_of_programs = self.aliases_of_programs
+        scene.aliases_of_programs, scene.leaves = self.aliases_of_programs, self.leaves
         return scene
 
     def code_of(self, path: str) -> str | None:

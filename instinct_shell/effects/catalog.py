@@ -85,6 +85,10 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "git hub yadm",
     ),
     (
+        "macros",
+        "m4 gm4",
+    ),
+    (
         "devices",
         "fdisk cfdisk gdisk cgdisk sfdisk sgdisk parted gparted growpart fixparts testdisk addpart delpart resizepart wipefs "
         "blkdiscard badblocks hdparm sdparm tune2fs resize2fs xfs_growfs xfs_repair e2fsck fsck fsck.ext4 ntfsfix debugfs "
@@ -246,7 +250,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "plain_code",
         "pwsh powershell pwsh-preview Rscript R littler julia elixir iex erl osascript groovy scala kotlin jshell expect runghc "
-        "ocaml guile racket sbcl clisp octave matlab clojure clj bb raku tclsh wish gnuplot maxima nu xonsh newlisp picolisp m4 "
+        "ocaml guile racket sbcl clisp octave matlab clojure clj bb raku tclsh wish gnuplot maxima nu xonsh newlisp picolisp "
         "java csi dotnet-script coffee janet awka io gst",
     ),
     (

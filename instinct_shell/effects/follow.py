@@ -133,6 +133,9 @@ def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> 
         scene.files.pop(path, None)
         scene.sources.pop(path, None)
         return
+    if effect.has("plan"):
+        scene.files[path], scene.sources[path] = None, effect.get("plan")
+        return
     text = output.written_text(index, invocation, effect, scene)
     before = scene.files.get(path, "") if effect.kind is EffectKind.FILE_APPEND else ""
     scene.files[path] = None if text is None or before is None else before + text

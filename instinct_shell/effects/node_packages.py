@@ -9,7 +9,7 @@ from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import dry_run, infra
 from .packages import everything, install, manager_file, project_script, publish
-from .projects import lifecycle
+from .projects import lifecycle, set_scripts
 from .roles import file_effects
 from .verbs import Split, shown, split, thing
 
@@ -62,6 +62,9 @@ def manager(call: Call, scene: Scene) -> Iterator[Effect]:
         )
         verb = words.verb()
     index = shown(words.value("--registry"))
+    shell = words.value("--script-shell")
+    if shell is not None:
+        yield from scene.nested_argv((shell,), call, via=f"{name} --script-shell", cwd=cwd)
     if verb in _INSTALL or (not verb and name == "yarn"):
         yield from _install(call, scene, name, verb, words, index, cwd)
     elif verb in _REMOVE:
@@ -157,7 +160,10 @@ def _other(call: Call, scene: Scene, name: str, verb: str, words: Split, cwd: Fi
         yield call.effect(EffectKind.SECRET_READ, thing(words.words[-1]), store="npm", prints="1")
     elif verb == "token" and words.verb(1) not in ("list", "ls", ""):
         yield call.effect(EffectKind.SECRET_READ, thing("npm token"), store="npm", prints="1")
-    elif (verb == "pkg" and words.verb(1) in ("set", "delete", "fix")) or (verb == "version" and len(words.words) > 1):
+    elif verb == "pkg" and words.verb(1) == "set":
+        yield from manager_file(call, scene, "package.json", name, cwd)
+        set_scripts(call, scene, words.words[2:], cwd)
+    elif (verb == "pkg" and words.verb(1) in ("delete", "fix")) or (verb == "version" and len(words.words) > 1):
         yield from manager_file(call, scene, "package.json", name, cwd)
     elif name == "bun" and verb == "build":
         out = words.value("--outdir", "--outfile")

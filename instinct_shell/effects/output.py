@@ -77,6 +77,8 @@ def absolute(name: str | None, invocation: Invocation) -> str:
 
 def written_text(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> str | None:
     """The text that an invocation puts into a file it writes: by redirect what it prints, by tee what it reads."""
+    if effect.target.text in scene.leaves:
+        return scene.leaves.pop(effect.target.text)
     if effect.program in ("cp", "install", "dd") and any((word.text or "").endswith("/dev/stdin") for word in invocation.words):
         return stdin_text(invocation, scene)
     if effect.program in ("tee", "sponge") or (effect.program == "dd" and effect.kind is EffectKind.FILE_WRITE):

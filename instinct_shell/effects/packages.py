@@ -104,6 +104,9 @@ def install(
                     EffectKind.FILE_READ,
                     literal(re.sub(r"^(?:file|link|portal|workspace):", "", value).split("[", 1)[0] or "."),
                 )
+                from .projects import build_script
+
+                yield from build_script(call, scene, manager, value.split("[", 1)[0])
             yield call.effect(
                 EffectKind.PACKAGE_INSTALL,
                 thing(name),

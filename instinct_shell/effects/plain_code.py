@@ -344,7 +344,6 @@ _EVAL = {
     "xonsh": ("-c", "xonsh"),
     "newlisp": ("-e", "lisp"),
     "picolisp": ("-e", "lisp"),
-    "m4": ("", "m4"),
     "java": ("", "java"),
     "csi": ("-e", "csharp"),
     "dotnet-script": ("eval", "csharp"),

@@ -100,6 +100,37 @@ def lifecycle(call: Call, scene: Scene, cwd: Field | None = None) -> Iterator[Ef
         yield from run_tasks(call, scene, "npm", text, "install prepare", path)
 
 
+def build_script(call: Call, scene: Scene, manager: str, folder: str) -> Iterator[Effect]:
+    """What installing a local folder runs: setup.py for pip and its kin, the lifecycle scripts of package.json for npm and its kin."""
+    base = call.invocation.cwd.text
+    if base is None:
+        return
+    place = posixpath.normpath(posixpath.join(base, folder.removeprefix("file:").removeprefix("link:")))
+    if manager in ("npm", "pnpm", "yarn", "bun"):
+        yield from lifecycle(call, scene, literal(place))
+    elif scene.code_of(f"{place}/setup.py") is not None:
+        yield from scene.nested_argv((literal("python3"), literal(f"{place}/setup.py")), call, via=f"{manager} install", cwd=literal(place))
+
+
+def set_scripts(call: Call, scene: Scene, words: tuple[Field, ...], cwd: Field | None = None) -> None:
+    """`npm pkg set scripts.x='..'`: a later `npm run x` of the same text runs it."""
+    import json
+
+    folder = (cwd or call.invocation.cwd).text
+    if folder is None:
+        return
+    path = posixpath.join(folder, "package.json")
+    try:
+        data = json.loads(scene.code_of(path) or "{}")
+        for word in words:
+            name, equals, value = (word.text or "").partition("=")
+            if equals and name.startswith("scripts."):
+                data.setdefault("scripts", {})[name.removeprefix("scripts.").strip("[]")] = value
+    except (ValueError, AttributeError, TypeError, RecursionError):
+        return
+    scene.leaves[path] = json.dumps(data, indent=2)
+
+
 # ---------------------------------------------------------------- git hooks
 
 
