@@ -15,10 +15,13 @@ from ..shell.syntax import Opaque, Parsed, Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .shfmt import Run
     from .worker import Worker
 
 _CACHE_ENTRIES = 512
+_MOST_COMMENTS = 16  # comments ending in a backslash that are told apart in one text
 _SLOW_START_MS = 250  # how long a reference process may take before its text is opaque, when the machine is busy
 
 
@@ -120,14 +123,10 @@ class WorkerParser:
         return found
 
     def _by_shfmt(self, text: str) -> Parsed:
-        from ..shell.shfmt_adapter import to_script
-        from ..shell.shfmt_words import prepared
         from . import shfmt
 
-        wanted = prepared(text)
-        run = self._take_begun(wanted) or shfmt.Run(wanted)
         try:
-            script = to_script(run.tree(max(self.deadline_ms, _SLOW_START_MS)), text)
+            script = self._reference(text)
         except shfmt.SyntaxFault as fault:
             return Parsed(_opaque(text, f"not valid shell: {fault}"), "shfmt", syntax_error=str(fault))
         except shfmt.OutOfTime:
@@ -147,6 +146,30 @@ class WorkerParser:
             # bash ends such a heredoc elsewhere than the parser does, so the commands after it cannot be told from its body
             script = script.replace(items=(*script.items, *_opaque(text, "heredoc inside backquotes").items))
         return Parsed(script, "shfmt")
+
+    def _reference(self, text: str) -> Script:
+        """mvdan/sh's tree; parsed again for each comment whose last backslash it takes for a continuation."""
+        from ..shell.shfmt_adapter import to_script
+        from ..shell.shfmt_words import hidden_outside_comments, parted, prepared
+        from . import shfmt
+
+        given = prepared(text)
+        fault: shfmt.SyntaxFault | None = None
+        for _ in range(_MOST_COMMENTS):
+            tree: dict[str, Any] | None = None
+            try:
+                tree = (self._take_begun(given) or shfmt.Run(given)).tree(max(self.deadline_ms, _SLOW_START_MS))
+            except shfmt.SyntaxFault as error:
+                fault = fault or error
+            again = parted(tree, given)
+            if again == given:
+                break
+            given = again
+        else:
+            raise shfmt.OutOfTime
+        if tree is None or (fault is not None and hidden_outside_comments(tree, given)):
+            raise fault or shfmt.OutOfTime
+        return to_script(tree, text, given)
 
 
 def _opaque(text: str, reason: str) -> Script:

@@ -6,8 +6,6 @@ Node names are those of mvdan.cc/sh/v3/syntax. An unknown node becomes `Opaque`,
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from ..errors import LimitError
 from ..model.effect import Span
 from . import words
@@ -51,9 +49,9 @@ if TYPE_CHECKING:
 _HERE = ("<<", "<<-")
 
 
-def to_script(tree: Json, text: str) -> Script:
-    """Our tree of this text, from mvdan/sh's tree of `prepared(text)`. Raises LimitError above the limits on words and nesting."""
-    return _Adapter(text).file(tree)
+def to_script(tree: Json, text: str, given: str) -> Script:
+    """Our tree of this text, from mvdan/sh's tree of `given`, what `prepared` and `parted` made of it. Raises LimitError above the limits."""
+    return _Adapter(text, given).file(tree)
 
 
 class _Adapter(WordAdapter):
@@ -103,31 +101,7 @@ class _Adapter(WordAdapter):
             # without extglob `!(rm x)` is a negated subshell, with it a pattern that names a command
             return Opaque(span, "a command that begins with an extended pattern", self.text[span.start : span.end])
         found = tuple(self.word(w) for w in arguments)
-        assignments = tuple(self.assignment(a) for a in node.get("Assigns") or ())
-        if "\\\n" in self.text[span.start : span.end]:
-            return self._split_at_comments(span, found, assignments, redirects)
-        return Command(span, found, assignments, redirects)
-
-    def _split_at_comments(
-        self, span: Span, words: tuple[Word, ...], assignments: tuple[Assignment, ...], redirects: tuple[Redirect, ...]
-    ) -> Node:
-        """mvdan/sh joins a comment that ends in a backslash with the next line, bash does not: what stands there is another command."""
-        pieces = sorted((one.span.start, one.span.end) for row in (words, assignments, redirects) for one in row)
-        starts = [after for (_, end), (after, _) in pairwise(pieces) if "#" in self.text[end:after]]
-        if not starts:
-            return Command(span, words, assignments, redirects)
-        edges = [span.start, *starts, len(self.text) + 1]
-        commands = []
-        for first, end in pairwise(edges):
-            commands.append(
-                Command(
-                    span,
-                    tuple(word for word in words if first <= word.span.start < end),
-                    tuple(one for one in assignments if first <= one.span.start < end),
-                    tuple(one for one in redirects if first <= one.span.start < end),
-                )
-            )
-        return Group(span, Script(span, tuple(commands)))
+        return Command(span, found, tuple(self.assignment(a) for a in node.get("Assigns") or ()), redirects)
 
     def _binarycmd(self, node: Json, _: tuple[Redirect, ...], span: Span) -> Node:
         op = node["Op"]

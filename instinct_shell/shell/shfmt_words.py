@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import re
 
 from ..errors import LimitError
 from ..model.effect import Span
@@ -12,13 +12,15 @@ from .trust import MAX_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Json = dict[str, Any]
 
 # characters that mvdan/sh skips (carriage return) or rejects (bytes that are not UTF-8), and what stands for them while it reads the text
 _STAND_INS = {0x0D: 0xE00D, **{code: 0xE000 + code - 0xDC00 for code in range(0xDC80, 0xDD00)}}
-_BACK = {stand_in: code for code, stand_in in _STAND_INS.items()}
+_BACKSLASH = "\ue05c"  # for a backslash that ends a comment line, see `parted`
+_BACK = {ord(_BACKSLASH): 0x5C, **{stand_in: code for code, stand_in in _STAND_INS.items()}}
 _REPLACE = {"#": "/#", "%": "/%"}
 
 
@@ -27,12 +29,56 @@ def prepared(text: str) -> str:
     return text if text.isascii() and "\r" not in text else text.translate(_STAND_INS)
 
 
+def parted(tree: Json | None, given: str) -> str:
+    """The text with the first backslash hidden that ends a comment; the same text when there is none.
+
+    For bash such a comment ends with its line, mvdan/sh joins the next line to the command before the comment. The caller parses again.
+    tree: what mvdan/sh made of it, None when it rejected the text: then the first place that looks like such a comment is taken.
+    """
+    if "\\\n" not in given or "#" not in given:
+        return given
+    if tree is None:
+        found = re.search(r"(?:^|[\s;&|()])#[^\n]*?(\\)\n", given)
+        return given[: found.start(1)] + _BACKSLASH + given[found.end(1) :] if found else given
+    data = given.encode()
+    ends = sorted(end for end in _comment_ends(tree) if data[end - 2 : end] == b"\\\n")
+    if not ends:
+        return given
+    return data[: ends[0] - 2].decode() + _BACKSLASH + data[ends[0] - 1 :].decode()
+
+
+def hidden_outside_comments(tree: Json, given: str) -> bool:
+    """Whether `parted` has hidden a backslash that stands in no comment."""
+    data = given.encode()
+    ends = set(_comment_ends(tree))
+    mark = _BACKSLASH.encode()
+    at = data.find(mark)
+    while at >= 0:
+        if at + len(mark) not in ends:
+            return True
+        at = data.find(mark, at + 1)
+    return False
+
+
+def _comment_ends(node: Any) -> Iterator[int]:
+    """The byte offsets at which the comments of a tree end."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in ("Comments", "Last"):
+                for comment in value or ():
+                    yield comment["End"]["Offset"]
+            elif isinstance(value, (dict, list)):
+                yield from _comment_ends(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _comment_ends(item)
+
+
 class WordAdapter:
     """One conversion: the text, the map from byte offsets to code points, and the counters of the limits."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, given: str) -> None:
         self.text = text
-        given = prepared(text)
         self.stand_ins = given != text
         self.words = 0
         self.depth = 0
@@ -94,11 +140,6 @@ class WordAdapter:
             parts += self.part(part, quoted)
         raw = self.text[span.start : span.end]
         if "\\\n" in raw:
-            # INVARIANT: mvdan/sh joins a comment that ends in a backslash with the next line, bash does not; between two parts of a word
-            # nothing but continuations can stand.
-            places = sorted((part.span.start, part.span.end) for part in parts)
-            if any("#" in self.text[end:start] for (_, end), (start, _) in pairwise(places)):
-                self.doubt("a syntax that the parser joins wrongly: a comment that ends in a backslash")
             raw = raw.replace("\\\n", "")
         return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment))
 
