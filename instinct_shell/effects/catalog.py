@@ -315,7 +315,8 @@ def canonical(name: str) -> str:
         return name
     if name.endswith(".exe"):
         return canonical(name[:-4])
-    stem = name.rstrip("0123456789.").rstrip("-")
+    stem = name.rstrip("0123456789.")
+    stem = stem.removesuffix("-") if stem != name else stem  # `gcc-13`
     return stem if stem in VERSIONED else name
 
 

@@ -8,7 +8,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known, literal
 from . import flow, output
 from .call import Call, Program, Scene, fold
-from .catalog import Catalog
+from .catalog import Catalog, canonical
 from .holes import is_hole
 from .options import make_call
 from .roles import apply_row, holds, weakest
@@ -161,7 +161,8 @@ class Describe:
         self, row: Program, invocation: Invocation, base: str, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
     ) -> Iterator[Effect]:
         """Effects of a described program."""
-        call = make_call(row, base, argv, invocation, certainty=sure, origin=origin, path=path)
+        name = base if base in row.names else canonical(base)  # describers look things up by the name that the row has
+        call = make_call(row, name, argv, invocation, certainty=sure, origin=origin, path=path)
         if "nohelp" not in row.style and asks_for_help(call):
             return
         if row.harmless and holds(row.harmless, call):

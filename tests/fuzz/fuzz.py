@@ -123,6 +123,7 @@ def main() -> int:
     sentences = Sentences(args.seed)
     with tempfile.TemporaryDirectory(prefix="instinct-fuzz-") as folder:
         base = Path(folder)
+        base.chmod(0o755)  # the oracle runs as an ordinary user
         workspace, state, root = base / "workspace", base / "state", base / "root"
         for each in (workspace / ".git", state, root):
             each.mkdir(parents=True)
@@ -153,6 +154,8 @@ def main() -> int:
                 report(found)
                 counts["compared"] += len(texts)
                 counts["ran"] += ran
+                if not counts["ran"]:
+                    raise SystemExit("bash ran nothing at all: the comparison would be empty")
             for text in plain[: ROUND // 4] + [sentences.bent(lines) for _ in range(ROUND)]:
                 signature, wrong = judged(guard, text)
                 counts["judged"] += 1
