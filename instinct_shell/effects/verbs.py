@@ -41,7 +41,7 @@ class Split(Value):
 
     def verb(self, index: int = 0) -> str:
         """The operand at this place as text; "" when absent or not known."""
-        return (self.words[index].text or "") if index < len(self.words) else ""
+        return (self.words[index].text or "") if 0 <= index < len(self.words) else ""
 
 
 def split(argv: tuple[Field, ...], valued: str = "", *, long_single: bool = False, stop: int = -1) -> Split:
