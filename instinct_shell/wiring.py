@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from .errors import IntentError, JailError, UsageError, WorkspaceError
+from .errors import JailError, UsageError, WorkspaceError
 from .execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, visible_environment
 from .execution.workspace import choose_workspace
 from .model.effect import EffectKind
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 FACT_DEADLINE_MS = 400
 LEVELS = frozenset(str(level) for level in JailLevel)
-TYPES = {str(kind): kind for kind in IntentType}
 
 
 class SystemClock:
@@ -172,25 +171,9 @@ class Guard:
 
     def intent_from(self, line: Mapping[str, object], *, door: str) -> Intent:
         """The intent of a JSON object as `check --batch` and the API take it. Raises IntentError naming the key."""
-        kind = TYPES.get(str(line.get("type")))
-        if kind is None:
-            raise IntentError(f"type `{line.get('type')}` is unknown", hint="one of: " + ", ".join(TYPES))
-        words = {name: _text(line, name) for name in ("content", "target", "cwd", "argv0", "session", "agent")}
-        if kind is IntentType.SHELL_COMMAND and "content" not in line:
-            raise IntentError("a shell_command needs `content`", hint='for example {"type": "shell_command", "content": "git status"}')
-        if str(kind).startswith("file_") and not words["target"]:
-            raise IntentError(f"a {kind} needs `target`, the path", hint="give an absolute path")
-        env, metadata = _mapping(line, "env"), _mapping(line, "metadata")
-        if not all(isinstance(value, str) for value in env.values()):
-            raise IntentError("`env` must map names to strings")
-        visible = {name: str(value) for name, value in env.items()} if "env" in line else self.environ
-        positional = line.get("positional", ())
-        if not isinstance(positional, list | tuple) or not all(isinstance(word, str) for word in positional):
-            raise IntentError("`positional` must be a list of strings")
-        return Intent(
-            kind, words["content"], words["target"], words["cwd"] or self.cwd, tuple(sorted(visible.items())), tuple(sorted(metadata.items())),
-            words["argv0"] or "bash", tuple(positional), words["session"] or self.session, words["agent"], door,
-        )  # fmt: skip
+        from .model.intent_reader import read_intent
+
+        return read_intent(line, cwd=self.cwd, env=self.environ, session=self.session, door=door)
 
     # ------------------------------------------------------------ what front doors do with them
 
@@ -386,17 +369,3 @@ class Guard:
 
 def _nobody_listens(_: str) -> None:
     """A program that uses the Python API reads the outcome instead."""
-
-
-def _text(line: Mapping[str, object], name: str) -> str:
-    value = line.get(name, "")
-    if not isinstance(value, str):
-        raise IntentError(f"`{name}` must be a string")
-    return value
-
-
-def _mapping(line: Mapping[str, object], name: str) -> Mapping[str, object]:
-    value = line.get(name, {})
-    if not isinstance(value, dict):
-        raise IntentError(f"`{name}` must be an object")
-    return value
