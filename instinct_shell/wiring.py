@@ -246,7 +246,6 @@ class Guard:
 
     def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
         from .pipeline import needs_books
-
         from .storage.tasks import current
 
         home = dict(intent.env).get("HOME", "")
