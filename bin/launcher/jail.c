@@ -375,9 +375,8 @@ static char **texts(const struct body *plan, char tag)
     return list;
 }
 
-static _Noreturn void become_command(const struct body *plan, int plan_fd, const sigset_t *mask)
+static _Noreturn void become_command(const struct body *plan, int go_fd, const sigset_t *mask)
 {
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) failed("asking for the parent's death signal");
     for (size_t i = 0; i < plan->count; i++)
         if (plan->records[i].tag == 'r') lower_limit(plan->records[i].data);
     char **argv = texts(plan, 'a'), **envp = texts(plan, 'e');
@@ -386,7 +385,7 @@ static _Noreturn void become_command(const struct body *plan, int plan_fd, const
     filter_calls(find(plan, 's'));
     if (syscall(NR_CLOSE_RANGE, 3, ~0U, CLOSE_ON_EXEC)) failed("marking descriptors to close");
     char go;
-    if (!read_all(plan_fd, &go, 1)) _exit(0); /* the engine could not write it down, or the launcher is gone */
+    if (!read_all(go_fd, &go, 1)) _exit(0); /* the engine could not write it down, or the launcher is gone */
     if (sigprocmask(SIG_SETMASK, mask, NULL)) failed("restoring the signal mask");
     execve(argv[0], argv, envp);
     failed("starting `%s`", argv[0]);
@@ -394,18 +393,19 @@ static _Noreturn void become_command(const struct body *plan, int plan_fd, const
 
 /* ---- the processes in between */
 
-static void close_range_(unsigned from, unsigned to)
+/* Closes everything from 3 on but these; -1 stands for none. */
+static void close_all_but(int one, int two, int three, int four)
 {
-    if (from <= to && syscall(NR_CLOSE_RANGE, from, to, 0)) failed("closing the caller's descriptors");
-}
-
-/* Closes everything but 0, 1, 2 and these two. */
-static void close_all_but(int one, int other)
-{
-    unsigned low = (unsigned)(one < other ? one : other), high = (unsigned)(one < other ? other : one);
-    close_range_(3, low - 1);
-    close_range_(low + 1, high - 1);
-    close_range_(high + 1, ~0U);
+    const int kept[] = {one, two, three, four};
+    for (int from = 3;;) {
+        int next = -1;
+        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+            if (kept[i] >= from && (next < 0 || kept[i] < next)) next = kept[i];
+        unsigned last = next < 0 ? ~0U : (unsigned)next - 1;
+        if ((unsigned)from <= last && syscall(NR_CLOSE_RANGE, from, last, 0)) failed("closing the caller's descriptors");
+        if (next < 0) return;
+        from = next + 1;
+    }
 }
 
 /* Ends with the launcher, also when it has ended before we could ask for the signal: then nobody reads the pipe. */
@@ -415,12 +415,13 @@ static void stay_with_launcher(void)
     if (write(report_fd, "\n", 1) != 1) _exit(0);
 }
 
-static void enter_namespaces(void)
+static void enter_namespaces(bool own_network)
 {
     uid_t uid = geteuid();
     gid_t gid = getegid();
     char line[64];
-    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS)) failed("making new namespaces");
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (own_network ? CLONE_NEWNET : 0)))
+        failed("making new namespaces");
     write_file("/proc/self/setgroups", "deny", "mapping the user id");
     snprintf(line, sizeof line, "%u %u 1", uid, uid);
     write_file("/proc/self/uid_map", line, "mapping the user id");
@@ -428,24 +429,28 @@ static void enter_namespaces(void)
     write_file("/proc/self/gid_map", line, "mapping the user id");
 }
 
-/* An own network, in which 127.0.0.1 works, so that test servers do; nothing else is reachable. */
-static void enter_empty_network(void)
+/* In an own network 127.0.0.1 works, so that test servers do; nothing else is reachable. */
+static void raise_loopback(void)
 {
     struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
-    if (unshare(CLONE_NEWNET)) failed("making new namespaces");
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request)) failed("raising the loopback interface");
     close(fd);
 }
 
-static void read_plan(int fd, struct body *plan)
+/* Tells the session's holder which mounts are the command's: what it leaves behind is found by them. */
+static void begin_in_session(int connection)
 {
-    uint32_t size;
-    char *data;
-    if (!read_all(fd, &size, sizeof size)) _exit(0); /* it was not allowed after all, or the launcher is gone */
-    if (!(data = malloc(size + 1)) || !read_all(fd, data, size) || !split(data, size, plan)) failed_with(0, "reading the plan");
-    const struct record *version = find(plan, 'V');
-    if (!version || strcmp(version->data, "1")) failed_with(0, "reading the plan: another version");
+    char letter = 'B', control[CMSG_SPACE(sizeof(int))] = {0};
+    struct iovec part = {&letter, 1};
+    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control};
+    int mounts = open("/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC);
+    if (mounts < 0) failed("joining the session");
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    *rights = (struct cmsghdr){.cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int))};
+    memcpy(CMSG_DATA(rights), &mounts, sizeof mounts);
+    if (sendmsg(connection, &message, MSG_NOSIGNAL) != 1) failed("joining the session");
+    close(mounts);
 }
 
 /* The caller's terminal, when one of 0, 1, 2 is it. */
@@ -461,39 +466,89 @@ static void find_terminal(char *name, size_t room)
     *name = 0;
 }
 
-_Noreturn void enter_jail(int report, int plan_fd, const sigset_t *mask)
+/* Between the launcher and the command: gives everything up and waits. */
+static _Noreturn void become_attendant(pid_t command, int report, bool own_group)
 {
-    report_fd = report;
-    close_all_but(report, plan_fd);
-    signal(SIGCHLD, SIG_DFL); /* what else the caller ignores, the command ignores too, as after nohup */
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0) failed("opening `/dev/null`");
+    for (int fd = 0; fd < 3; fd++) /* a pipe must close when the command closes it */
+        if (dup2(null, fd) < 0) failed("opening `/dev/null`");
+    close_all_but(report, -1, -1, -1);
+    attend(command, report, own_group);
+}
+
+static void say_attendant(pid_t pid)
+{
+    char line[64];
+    int size = snprintf(line, sizeof line, "attendant %d\n", pid);
+    if (!write_all(report_fd, line, (size_t)size)) _exit(0);
+}
+
+/* In a jail of its own the attendant is the first process inside, and makes the mounts before it forks the command. */
+static _Noreturn void enter_own(const struct body *plan, const char *cwd, bool own_network, int report, int go_fd, const sigset_t *mask)
+{
+    char terminal[64];
     stay_with_launcher();
-    enter_namespaces();
+    enter_namespaces(own_network);
     pid_t attendant = (pid_t)syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0); /* the launcher's own child: it sees it end */
     if (attendant < 0) failed("starting the jail's first process");
     if (attendant) {
-        char line[64];
-        int size = snprintf(line, sizeof line, "attendant %d\n", attendant);
-        _exit(write_all(report, line, (size_t)size) ? 0 : FAILED);
+        say_attendant(attendant);
+        _exit(0);
     }
     stay_with_launcher();
-    struct body plan;
-    char terminal[64];
-    read_plan(plan_fd, &plan);
-    const struct record *cwd = find(&plan, 'c'), *network = find(&plan, 'n');
-    if (!cwd || !network) failed_with(0, "reading the plan: it is not whole");
+    if (own_network) raise_loopback();
     find_terminal(terminal, sizeof terminal);
-    if (network->data[0] == '1') enter_empty_network();
-    build_view(&plan, cwd->data, terminal);
+    build_view(plan, cwd, terminal);
     if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed("making the jail's first process unreadable");
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) failed("setting no_new_privs");
     drop_capabilities();
     pid_t command = fork();
     if (command < 0) failed("starting the command's process");
-    if (!command) become_command(&plan, plan_fd, mask);
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    if (null < 0) failed("opening `/dev/null`");
-    for (int fd = 0; fd < 3; fd++) /* a pipe must close when the command closes it */
-        if (dup2(null, fd) < 0) failed("opening `/dev/null`");
-    close_all_but(report, report);
-    attend(command, report);
+    if (!command) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) failed("asking for the parent's death signal");
+        become_command(plan, go_fd, mask);
+    }
+    become_attendant(command, report, false);
+}
+
+/* In a session it stays outside, where nothing inside can reach it, and the command's own process, which is inside, makes them. */
+static _Noreturn void enter_session(const struct body *plan, const char *cwd, bool own_network, const struct session *session, int report, int go_fd,
+                                    const sigset_t *mask)
+{
+    char terminal[64];
+    say_attendant(getpid());
+    stay_with_launcher();
+    if (setns(session->holder, CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | (own_network ? CLONE_NEWNET : 0)))
+        failed("joining the session");
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) failed("setting no_new_privs");
+    pid_t command = fork();
+    if (command < 0) failed("starting the command's process");
+    if (!command) {
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) failed("asking for the parent's death signal");
+        if (getppid()) _exit(0); /* a parent outside shows as 0: this is the holder, so the attendant has ended before we could ask */
+        if (session->own_group && setpgid(0, 0)) failed("making a process group");
+        if (unshare(CLONE_NEWNS)) failed("making new namespaces");
+        begin_in_session(session->connection);
+        find_terminal(terminal, sizeof terminal);
+        build_view(plan, cwd, terminal);
+        drop_capabilities();
+        become_command(plan, go_fd, mask);
+    }
+    drop_capabilities();
+    if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)) failed("making the attendant unreadable");
+    become_attendant(command, report, session->own_group);
+}
+
+_Noreturn void enter_jail(const struct body *plan, const struct session *session, int report, int go_fd, const sigset_t *mask)
+{
+    const struct record *version = find(plan, 'V'), *cwd = find(plan, 'c'), *network = find(plan, 'n');
+    report_fd = report;
+    close_all_but(report, go_fd, session->connection, session->holder);
+    signal(SIGCHLD, SIG_DFL); /* what else the caller ignores, the command ignores too, as after nohup */
+    if (!version || strcmp(version->data, "1")) failed_with(0, "reading the plan: another version");
+    if (!cwd || !network) failed_with(0, "reading the plan: it is not whole");
+    bool own_network = network->data[0] == '1';
+    if (session->connection >= 0) enter_session(plan, cwd->data, own_network, session, report, go_fd, mask);
+    enter_own(plan, cwd->data, own_network, report, go_fd, mask);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -19,7 +20,7 @@
 #error "build it by bin/setup"
 #endif
 
-enum { HELLO_MS = 1000, ANSWER_MS = 4000, MOST = 16 << 20 };
+enum { HELLO_MS = 1000, ANSWER_MS = 4000, HOLDER_MS = 3000, MOST = 16 << 20 };
 extern char **environ;
 
 /* ---- bytes */
@@ -236,6 +237,35 @@ static int call_engine(const char **trouble)
     return engine;
 }
 
+/* Joins the session of this plan, if it names one. False: its holder does not answer. */
+static bool join_session(const struct body *plan, struct session *session)
+{
+    const struct record *path = find(plan, 'j'), *group = find(plan, 'o');
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred holder;
+    socklen_t size = sizeof holder;
+    char letter = 0, *slash = path ? strrchr(path->data, '/') : NULL;
+    *session = (struct session){-1, -1, group && group->data[0] == '1'};
+    if (!path) return true;
+    if (!slash || strlen(slash) > 80) return false;
+    *slash = 0;
+    int folder = open(path->data, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *slash = '/';
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d%s", folder, slash);
+    int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool joined = folder >= 0 && connection >= 0 && !connect(connection, (struct sockaddr *)&address, sizeof address) &&
+                  !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &holder, &size) && holder.uid == geteuid() && holder.pid > 0;
+    if (folder >= 0) close(folder);
+    if (joined) session->holder = (int)syscall(SYS_pidfd_open, holder.pid, 0);
+    /* It greets after we hold its process: the number was still its own then. */
+    joined = joined && session->holder >= 0 && wait_for(connection, HOLDER_MS) && recv(connection, &letter, 1, 0) == 1 && letter == 'H';
+    if (joined) {
+        session->connection = connection;
+        kind = "session";
+    }
+    return joined;
+}
+
 /* The body of the next message, split; false when there is none in time. */
 static bool hear_answer(int engine, struct body *answer)
 {
@@ -256,6 +286,7 @@ static void say(const struct body *answer)
 
 static int engine = -1;
 static char run_id[64], ending[2400];
+static const char *kind = "own"; /* or "session" */
 
 /* Brings the end to the engine while what is left of the jail ends. */
 static void report_end(const struct outcome *outcome)
@@ -265,10 +296,10 @@ static void report_end(const struct outcome *outcome)
     if (outcome->failed)
         snprintf(ending, sizeof ending, "failed %d %s", outcome->step_errno, outcome->step);
     else if (outcome->ended)
-        snprintf(ending, sizeof ending, "ended %d %lld %lld %lld %lld %s", outcome->status, outcome->user_us, outcome->system_us, outcome->rss_kb,
-                 outcome->wall_us, limit);
+        snprintf(ending, sizeof ending, "ended %d %lld %lld %lld %lld %s %s", outcome->status, outcome->user_us, outcome->system_us, outcome->rss_kb,
+                 outcome->wall_us, limit, kind);
     else
-        snprintf(ending, sizeof ending, "lost %lld %s", outcome->wall_us, limit);
+        snprintf(ending, sizeof ending, "lost %lld %s %s", outcome->wall_us, limit, kind);
     if (!message.data) return;
     add_text(&message, 'F', ending);
     finish(&message);
@@ -341,51 +372,41 @@ int main(int argc, char **argv)
     if (engine < 0) become_python(argv, trouble);
     if (send(engine, request.data, request.used, MSG_NOSIGNAL) != (ssize_t)request.used) become_python(argv, "died");
 
-    /* While the engine judges, the namespaces are made; without a plan nothing is ever run in them. */
-    int report[2], way[2];
+    if (!hear_answer(engine, &answer)) become_python(argv, "died");
+    const struct record *sent = find(&answer, 'Q'), *run = find(&answer, 'N'), *status = find(&answer, 'X'), *wall;
+    if (!sent && !status) become_python(argv, "declined");
+    say(&answer);
+    if (!sent) return atoi(status->data);
+
+    /* While the engine writes it down, the jail is made; the command starts when that is done. */
+    int report[2], go[2];
     sigset_t all, mask;
+    struct session session;
+    if (!run || !split(sent->data, sent->size, &plan) || !join_session(&plan, &session) || pipe2(report, O_CLOEXEC) || pipe2(go, O_CLOEXEC))
+        become_python(argv, "declined");
+    snprintf(run_id, sizeof run_id, "%s", run->data);
     sigfillset(&all);
-    if (pipe2(report, O_CLOEXEC) || pipe2(way, O_CLOEXEC)) become_python(argv, "declined");
     sigprocmask(SIG_BLOCK, &all, &mask);
     pid_t child = fork();
-    if (!child) enter_jail(report[1], way[0], &mask);
-    sigprocmask(SIG_SETMASK, &mask, NULL);
+    if (!child) enter_jail(&plan, &session, report[1], go[0], &mask);
     close(report[1]);
-    close(way[0]);
-    bool heard = child > 0 && hear_answer(engine, &answer);
-    const struct record *sent = heard ? find(&answer, 'Q') : NULL, *run = heard ? find(&answer, 'N') : NULL;
-    const struct record *status = heard ? find(&answer, 'X') : NULL, *wall;
-    if (!sent) {
-        close(way[1]);
-        if (child > 0) kill(child, SIGKILL);
+    close(go[0]);
+    bool written = child > 0 && hear_answer(engine, &answer);
+    if (written) say(&answer);
+    if (!written || !find(&answer, 'G')) { /* nothing runs */
+        close(go[1]);
+        for (char byte; read_all(report[0], &byte, 1);) {} /* until what was made ready has ended */
         while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
-        for (char byte; read_all(report[0], &byte, 1);) {} /* until the attendant has ended too */
-        if (!status) become_python(argv, heard ? "declined" : "died");
-        say(&answer);
-        return atoi(status->data);
-    }
-    say(&answer);
-    sigprocmask(SIG_BLOCK, &all, NULL);
-    snprintf(run_id, sizeof run_id, "%s", run ? run->data : "");
-    uint32_t size = sent->size;
-    struct body second;
-    bool given = write_all(way[1], &size, sizeof size) && write_all(way[1], sent->data, sent->size); /* if not, the report says why */
-    heard = hear_answer(engine, &second);
-    if (heard) say(&second);
-    if (!heard || !find(&second, 'G')) { /* it was allowed, but could not be written down: nothing runs */
-        close(way[1]);
-        for (char byte; read_all(report[0], &byte, 1);) {}
-        status = heard ? find(&second, 'X') : NULL;
+        status = written ? find(&answer, 'X') : NULL;
         if (status) return atoi(status->data);
         sigprocmask(SIG_SETMASK, &mask, NULL);
         become_python(argv, "died");
     }
-    if (given) given = write_all(way[1], "G", 1);
-    close(way[1]);
-    struct outcome outcome = {0};
-    (void)given;
-    double seconds = split(sent->data, sent->size, &plan) && (wall = find(&plan, 'w')) ? atof(wall->data) / 1000 : 0;
-    watch(child, report[0], seconds, &outcome, report_end);
+    write_all(go[1], "G", 1); /* when nobody is there to read it, the report says why */
+    close(go[1]);
+    struct outcome outcome = {.failed = false};
+    wall = find(&plan, 'w');
+    watch(child, report[0], wall ? atof(wall->data) / 1000 : 0, &session, &outcome, report_end);
     hear_end();
     return status_of(&outcome);
 }

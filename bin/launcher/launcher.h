@@ -33,11 +33,17 @@ const struct record *find(const struct body *body, char tag);
 bool write_all(int fd, const void *data, size_t size);
 bool read_all(int fd, void *data, size_t size);
 
-/* jail.c: the processes between the launcher's fork and the command's exec. The plan comes by the pipe `plan_fd`, once there is one: four bytes of
- * length, the plan, and when everything is written down one byte more that starts the command; end of file instead means that nothing is to run.
- * `mask`: the caller's. Never returns. */
-_Noreturn void enter_jail(int report, int plan_fd, const sigset_t *mask);
-_Noreturn void attend(pid_t command, int report);
+/* The session that a command joins; both -1 for a jail of its own. own_group: it leads a process group of its own. */
+struct session {
+    int connection; /* to the session's holder: when it is lost, the holder ends what the command has started */
+    int holder;     /* its pidfd */
+    bool own_group;
+};
+
+/* jail.c: the processes between the launcher's fork and the command's exec. Everything is made ready at once; one byte on `go_fd` then starts the
+ * command, end of file ends it all. `mask`: the caller's. Never returns. */
+_Noreturn void enter_jail(const struct body *plan, const struct session *session, int report, int go_fd, const sigset_t *mask);
+_Noreturn void attend(pid_t command, int report, bool own_group);
 
 /* watch.c: the launcher's side of a run. */
 struct outcome {
@@ -50,7 +56,7 @@ struct outcome {
     const char *limit;   /* which limit ended it, or NULL */
 };
 /* Calls `told` once, as soon as the outcome is known, while what is left of the jail ends. */
-void watch(pid_t child, int report, double wall_seconds, struct outcome *into, void (*told)(const struct outcome *));
+void watch(pid_t child, int report, double wall_seconds, const struct session *session, struct outcome *into, void (*told)(const struct outcome *));
 bool plain_descriptors(void);
 _Noreturn void die_like(int number);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -19,7 +20,7 @@
 #include <unistd.h>
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
-enum { FIRST_REQUEST = 34, SAME_SIGNAL_MS = 5, GRACE_MS = 1000 };
+enum { FIRST_REQUEST = 34, SAME_SIGNAL_MS = 5, GRACE_MS = 1000, END_MS = 5000 };
 
 static bool is_forwarded(int number)
 {
@@ -61,7 +62,7 @@ static bool reap(pid_t command, int report)
     return ended;
 }
 
-_Noreturn void attend(pid_t command, int report)
+_Noreturn void attend(pid_t command, int report, bool own_group)
 {
     sigset_t all, one;
     bool by_group[NSIG] = {false};
@@ -80,10 +81,12 @@ _Noreturn void attend(pid_t command, int report)
             number -= FIRST_REQUEST;
             sigemptyset(&one);
             sigaddset(&one, number);
-            if (by_group[number] || sigtimedwait(&one, NULL, &(struct timespec){.tv_nsec = SAME_SIGNAL_MS * 1000000}) > 0)
+            if (by_group[number] || sigtimedwait(&one, NULL, &(struct timespec){.tv_nsec = SAME_SIGNAL_MS * 1000000}) > 0) {
                 by_group[number] = false;
-            else
+                if (own_group) kill(-command, number); /* what the caller's group got, the command's own gets too */
+            } else {
                 kill(command, number); /* it may have ended just now; the wait status tells */
+            }
         }
     }
 }
@@ -184,7 +187,19 @@ static void take_over_process(struct run *run)
     }
 }
 
-void watch(pid_t child, int report, double wall_seconds, struct outcome *outcome, void (*told)(const struct outcome *))
+/* The command is over. Not by itself: returns when nothing is left of it. */
+static void conclude(const struct session *session, bool by_itself)
+{
+    char answer;
+    struct pollfd one = {.fd = session->connection, .events = POLLIN};
+    if (session->connection < 0) return;
+    if (send(session->connection, by_itself ? "D" : "K", 1, MSG_NOSIGNAL) == 1 && !by_itself && poll(&one, 1, END_MS) > 0)
+        if (recv(session->connection, &answer, 1, 0) < 0) { /* the holder is gone, and everything in its namespace with it */ }
+    close(session->connection);
+    close(session->holder);
+}
+
+void watch(pid_t child, int report, double wall_seconds, const struct session *session, struct outcome *outcome, void (*told)(const struct outcome *))
 {
     struct run run = {.child = child, .report = report, .outcome = outcome, .started = now_us()};
     sigset_t all;
@@ -215,8 +230,9 @@ void watch(pid_t child, int report, double wall_seconds, struct outcome *outcome
     if (!outcome->ended) outcome->wall_us = now_us() - run.started;
     if (!said) told(outcome);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
-    if (run.attendant)
+    if (run.attendant && run.attendant != child)
         while (waitpid(run.attendant, NULL, 0) < 0 && errno == EINTR) {}
+    conclude(session, outcome->ended && !outcome->limit);
     if (run.terminal >= 0) {
         if (!in_foreground(run.terminal)) tcsetpgrp(run.terminal, getpgrp());
         close(run.terminal);

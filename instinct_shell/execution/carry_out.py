@@ -12,7 +12,7 @@ from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGKILL, SIGPIPE, SIGXFSZ, pt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable
     from typing import Any, NoReturn
 
     Record = tuple[int, bytes]
@@ -38,7 +38,8 @@ class _Function(CFuncPtr):
 _syscall: Any = _Function(dlsym(dlopen(None, 0), "syscall"))
 _syscall.argtypes = (_Long,) + (_Pointer,) * 6
 _OURS = posix.uname().machine == "x86_64"  # the other one that has plans is aarch64
-_CLONE, _PRCTL, _CAPSET, _SECCOMP, _MOUNT, _UNSHARE, _IOCTL = (56, 157, 126, 317, 165, 272, 16) if _OURS else (220, 167, 91, 277, 40, 97, 29)
+_CLONE, _PRCTL, _CAPSET, _SECCOMP, _MOUNT = (56, 157, 126, 317, 165) if _OURS else (220, 167, 91, 277, 40)
+_UNSHARE, _SETNS, _IOCTL = (272, 308, 16) if _OURS else (97, 268, 29)
 _OPEN_TREE, _MOVE_MOUNT, _FSOPEN, _FSCONFIG, _FSMOUNT, _CLOSE_RANGE, _OPENAT2, _MOUNT_SETATTR = 428, 429, 430, 431, 432, 436, 437, 442
 _RULESET, _ADD_RULE, _RESTRICT = 444, 445, 446
 _NEW_PRIVATE = 0x10000000 | 0x20000000 | 0x00020000 | 0x08000000 | 0x04000000  # user, pid, mount, ipc, uts
@@ -323,7 +324,7 @@ def _lower_limits(plan: list[Record]) -> None:
 
 # ---------------------------------------------------------------- the processes
 
-_VERSION, _CWD, _WORD, _VARIABLE, _NETWORK = b"Vcaen"
+_VERSION, _CWD, _WORD, _VARIABLE, _NETWORK, SESSION, _GROUP = b"Vcaenjo"
 _TAKE, _PIN, _LAYER, _MAKE, _CLOSE, _PROCESSES, _KNOB = b"tpldzxk"
 _LIMIT, _RULES, _ON_FILES, _ON_TERMINALS, _GRANT, _FILTER, WALL = b"rGmygsw"
 LAYER = _LAYER
@@ -331,35 +332,33 @@ _PASS, _CLOSED, _RELAY, _REOPEN = b"pcro"
 
 
 class Inside:
-    """The processes of one run inside. mask: the caller's signal mask. records: takes a plan apart.
+    """The processes of one run. handed: for 0, 1 and 2 a letter how each goes in: p as it is, c closed, r replaced by the pipe end in `inner`, o opened
+    anew. go: one byte from there starts the command, end of file ends it all. mask: the caller's signal mask. session: (connection, pidfd) of the
+    session's holder, None for a jail of its own."""
 
-    What they read from the pipe: four bytes of the plan's length; for 0, 1 and 2 a letter how each goes in (p as it is, c closed, r replaced by the pipe
-    end in `inner`, o opened anew); the plan; and when everything is written down one byte more, which starts the command.
-    """
-
-    def __init__(self, report: int, mask: Iterable[int], records: Callable[[bytes], Iterator[Record]]) -> None:
+    def __init__(
+        self, plan: list[Record], handed: bytes, inner: dict[int, int], report: int, go: int, mask: Iterable[int], session: tuple[int, int] | None
+    ) -> None:
+        self._plan = plan
+        self._fields = dict(plan)
+        self._handed = handed
+        self._inner = inner
         self._report = report
+        self._go = go
         self._mask = mask
-        self._records = records
+        self._session = session
 
-    def enter(self, plan_from: int, inner: dict[int, int]) -> NoReturn:
-        """In the launcher's forked child, all signals blocked. The plan comes by the pipe, when there is one; never returns."""
+    def enter(self) -> NoReturn:
+        """In the launcher's forked child, all signals blocked; never returns."""
         try:
-            self._close_all_but(self._report, plan_from, *inner.values())
+            self._close_all_but(self._report, self._go, *self._inner.values(), *(self._session or ()))
             signal(SIGCHLD, SIG_DFL)
-            self._stay_with_launcher()
-            self._enter_namespaces()
-            attendant = _call("starting the jail's first process", _CLONE, _CLONE_PARENT | SIGCHLD, 0, 0, 0, 0)
-            if attendant:
-                posix.write(self._report, b"attendant %d\n" % attendant)
-                posix._exit(0)
-            self._stay_with_launcher()
-            size = _read(plan_from, 4)
-            if not size:
-                posix._exit(0)  # it was not allowed after all, or the launcher is gone
-            data = _read(plan_from, int.from_bytes(size, "little") + 3)
-            self._plan_from = plan_from
-            self._attend(list(self._records(data[3:])), data[:3], inner)
+            if self._fields.get(_VERSION) != b"1":
+                raise Failed(0, "reading the plan: another version")
+            own_network = self._fields[_NETWORK] == b"1"
+            if self._session is not None:
+                self._enter_session(self._session[1], own_network)
+            self._enter_own(own_network)
         except Failed as failure:
             self._tell(*failure.args)
         except BaseException as problem:  # noqa: BLE001  # ends in a refusal, whatever it is: nothing of the launcher may run here
@@ -367,48 +366,91 @@ class Inside:
         finally:
             posix._exit(125)
 
-    def _attend(self, plan: list[Record], handed: bytes, inner: dict[int, int]) -> NoReturn:
-        fields = dict(plan)
-        if fields.get(_VERSION) != b"1":
-            raise Failed(0, "reading the plan: another version")
-        paths = {fd: posix.readlink(b"/proc/self/fd/%d" % fd) for fd in (0, 1, 2) if handed[fd] in b"po"}
-        terminals = [fd for fd in (0, 1, 2) if handed[fd] == _PASS and posix.isatty(fd)]
-        terminal = next((paths[fd] for fd in terminals if paths[fd].startswith(b"/dev/pts/")), b"")
-        if fields[_NETWORK] == b"1":
-            self._enter_empty_network()
-        _View(plan, fields[_CWD], terminal)
+    def _enter_own(self, own_network: bool) -> NoReturn:
+        """In a jail of its own the attendant is the first process inside, and makes the mounts before it forks the command."""
+        self._stay_with_launcher()
+        self._enter_namespaces(own_network)
+        attendant = _call("starting the jail's first process", _CLONE, _CLONE_PARENT | SIGCHLD, 0, 0, 0, 0)  # the launcher's own child
+        if attendant:
+            posix.write(self._report, b"attendant %d\n" % attendant)
+            posix._exit(0)
+        self._stay_with_launcher()
+        if own_network:
+            _raise_loopback()
+        self._make_view()
         _call("making the jail's first process unreadable", _PRCTL, _DUMPABLE, 0, 0, 0, 0)
         _call("setting no_new_privs", _PRCTL, _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         _drop_capabilities()
         command = posix.fork()
         if command == 0:
-            self._become_command(plan, fields, handed, inner, paths, terminals)
+            _call("asking for the parent's death signal", _PRCTL, _PARENT_DEATH_SIGNAL, SIGKILL, 0, 0, 0)
+            self._become_command()
+        self._attend(command, own_group=False)
+
+    def _enter_session(self, holder: int, own_network: bool) -> NoReturn:
+        """In a session it stays outside, where nothing inside can reach it, and the command's own process, which is inside, makes them."""
+        own_group = self._fields.get(_GROUP) == b"1"
+        posix.write(self._report, b"attendant %d\n" % posix.getpid())
+        self._stay_with_launcher()
+        _call("joining the session", _SETNS, holder, 0x10000000 | 0x20000000 | 0x08000000 | 0x04000000 | (_NEW_NET if own_network else 0))
+        _call("setting no_new_privs", _PRCTL, _NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+        command = posix.fork()
+        if command == 0:
+            _call("asking for the parent's death signal", _PRCTL, _PARENT_DEATH_SIGNAL, SIGKILL, 0, 0, 0)
+            if posix.getppid():  # a parent outside shows as 0: this is the holder, so the attendant has ended before we could ask
+                posix._exit(0)
+            if own_group:
+                posix.setpgid(0, 0)
+            _call("making new namespaces", _UNSHARE, 0x00020000)
+            self._begin_in_session()
+            self._make_view()
+            _drop_capabilities()
+            self._become_command()
+        _drop_capabilities()
+        _call("making the attendant unreadable", _PRCTL, _DUMPABLE, 0, 0, 0, 0)
+        self._attend(command, own_group=own_group)
+
+    def _begin_in_session(self) -> None:
+        """Tells the session's holder which mounts are the command's: what it leaves behind is found by them."""
+        from _socket import SCM_RIGHTS, SOL_SOCKET, socket
+
+        assert self._session is not None
+        fd = posix.open("/proc/self/ns/mnt", posix.O_RDONLY | posix.O_CLOEXEC)
+        connection = socket(fileno=posix.dup(self._session[0]))
+        connection.sendmsg([b"B"], [(SOL_SOCKET, SCM_RIGHTS, fd.to_bytes(4, "little"))])
+        connection.close()
+        posix.close(fd)
+
+    def _make_view(self) -> None:
+        self._paths = {fd: posix.readlink(b"/proc/self/fd/%d" % fd) for fd in (0, 1, 2) if self._handed[fd] in b"po"}
+        self._terminals = [fd for fd in (0, 1, 2) if self._handed[fd] == _PASS and posix.isatty(fd)]
+        terminal = next((self._paths[fd] for fd in self._terminals if self._paths[fd].startswith(b"/dev/pts/")), b"")
+        _View(self._plan, self._fields[_CWD], terminal)
+
+    def _attend(self, command: int, *, own_group: bool) -> NoReturn:
         null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
         for fd in (0, 1, 2):
             posix.dup2(null, fd)  # a pipe must close when the command closes it
         self._close_all_but(self._report)
-        attend(command, self._report)
+        attend(command, self._report, own_group=own_group)
 
-    def _become_command(
-        self, plan: list[Record], fields: dict[int, bytes], handed: bytes, inner: dict[int, int], paths: dict[int, bytes], terminals: list[int]
-    ) -> NoReturn:
-        _call("asking for the parent's death signal", _PRCTL, _PARENT_DEATH_SIGNAL, SIGKILL, 0, 0, 0)
-        _lower_limits(plan)
-        argv = [data for tag, data in plan if tag == _WORD]
-        env = dict(data.split(b"=", 1) for tag, data in plan if tag == _VARIABLE)
-        _restrict_files(plan, terminals)
+    def _become_command(self) -> NoReturn:
+        _lower_limits(self._plan)
+        argv = [data for tag, data in self._plan if tag == _WORD]
+        env = dict(data.split(b"=", 1) for tag, data in self._plan if tag == _VARIABLE)
+        _restrict_files(self._plan, self._terminals)
         for fd in (0, 1, 2):
-            if handed[fd] == _CLOSED:
+            if self._handed[fd] == _CLOSED:
                 posix.close(fd)
-            elif handed[fd] == _RELAY:
-                posix.dup2(inner[fd], fd)
-            elif handed[fd] == _REOPEN:
-                _reopen(fd, paths[fd])
-        _filter_calls(fields[_FILTER])
+            elif self._handed[fd] == _RELAY:
+                posix.dup2(self._inner[fd], fd)
+            elif self._handed[fd] == _REOPEN:
+                _reopen(fd, self._paths[fd])
+        _filter_calls(self._fields[_FILTER])
         for number in (SIGPIPE, SIGXFSZ):  # Python ignores these
             signal(number, SIG_DFL)
         _call("marking descriptors to close", _CLOSE_RANGE, 3, _HIGHEST, 4)
-        if not _read(self._plan_from, 1):
+        if not posix.read(self._go, 1):
             posix._exit(0)  # it could not be written down, or the launcher is gone
         pthread_sigmask(SIG_SETMASK, self._mask)
         try:
@@ -424,20 +466,11 @@ class Inside:
         except BrokenPipeError:
             posix._exit(0)
 
-    def _enter_namespaces(self) -> None:
+    def _enter_namespaces(self, own_network: bool) -> None:
         uid, gid = posix.geteuid(), posix.getegid()
-        _call("making new namespaces", _UNSHARE, _NEW_PRIVATE)
+        _call("making new namespaces", _UNSHARE, _NEW_PRIVATE | (_NEW_NET if own_network else 0))
         for name, text in (("setgroups", b"deny"), ("uid_map", b"%d %d 1" % (uid, uid)), ("gid_map", b"%d %d 1" % (gid, gid))):
             _write(f"/proc/self/{name}", text, "mapping the user id")
-
-    def _enter_empty_network(self) -> None:
-        from _socket import AF_INET, SOCK_CLOEXEC, SOCK_DGRAM, socket
-
-        _call("making new namespaces", _UNSHARE, _NEW_NET)
-        any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC)
-        request = b"lo".ljust(16, b"\0") + (1).to_bytes(2, "little") + bytes(22)  # IFF_UP
-        _call("raising the loopback interface", _IOCTL, any_socket.fileno(), 0x8914, request)
-        any_socket.close()
 
     def _close_all_but(self, *kept: int) -> None:
         low = 3
@@ -455,6 +488,16 @@ class Inside:
             pass  # the launcher is gone: there is nobody to tell
 
 
+def _raise_loopback() -> None:
+    """In an own network 127.0.0.1 works, so that test servers do; nothing else is reachable."""
+    from _socket import AF_INET, SOCK_CLOEXEC, SOCK_DGRAM, socket
+
+    any_socket = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC)
+    request = b"lo".ljust(16, b"\0") + (1).to_bytes(2, "little") + bytes(22)  # IFF_UP
+    _call("raising the loopback interface", _IOCTL, any_socket.fileno(), 0x8914, request)
+    any_socket.close()
+
+
 def _reopen(fd: int, path: bytes) -> None:
     """Replaces the descriptor by a fresh read-only one of the same file, at the same offset."""
     outside, offset = posix.fstat(fd), posix.lseek(fd, 0, 1)
@@ -470,19 +513,8 @@ def _reopen(fd: int, path: bytes) -> None:
     posix.close(fresh)
 
 
-def _read(fd: int, size: int) -> bytes:
-    """Exactly so many bytes; b"" when they end before."""
-    data = b""
-    while len(data) < size:
-        piece = posix.read(fd, size - len(data))
-        if not piece:
-            return b""
-        data += piece
-    return data
-
-
-def attend(command: int, report: int) -> NoReturn:
-    """PID 1 inside: waits for `command`, reports how it ended, passes signals on, and takes the whole tree with it (supervise.attend)."""
+def attend(command: int, report: int, *, own_group: bool) -> NoReturn:
+    """Waits for `command`, reports how it ended, passes signals on, and takes the whole tree with it (supervise.attend)."""
     by_group: set[int] = set()
     while True:
         information = sigwaitinfo(ALL_SIGNALS)
@@ -500,11 +532,17 @@ def attend(command: int, report: int) -> NoReturn:
             number = caught - FIRST_REQUEST
             if number in by_group or sigtimedwait((number,), _SAME_SIGNAL_WITHIN) is not None:
                 by_group.discard(number)
+                if own_group:
+                    _send(-command, number)  # what the caller's group got, the command's own gets too
             else:
-                try:
-                    posix.kill(command, number)
-                except ProcessLookupError:
-                    pass  # it ended just now; the wait status tells
+                _send(command, number)
+
+
+def _send(pid: int, number: int) -> None:
+    try:
+        posix.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it ended just now; the wait status tells
 
 
 def _reap(command: int, report: int) -> bytes:

@@ -1,7 +1,6 @@
 """One run as the launcher sees it: the plan comes from the engine, the command is ours, and its end is recorded whatever becomes of the engine.
 
-While the engine judges, the jail's namespaces are made; without a plan nothing is ever run in them. The Python twin of bin/launcher/launcher.c and
-watch.c, with what those leave to it: files as standard descriptors. Built-in modules only.
+The Python twin of bin/launcher/launcher.c and watch.c, with what those leave to it: files as standard descriptors. Built-in modules only.
 """
 
 from __future__ import annotations
@@ -9,14 +8,14 @@ from __future__ import annotations
 import posix
 import sys
 from _signal import SIG_BLOCK, SIG_SETMASK, SIGCONT, SIGKILL, SIGSTOP, SIGTERM, pthread_sigmask, sigtimedwait, sigwaitinfo
+from _socket import AF_UNIX, SOCK_CLOEXEC, SOCK_SEQPACKET, socket
 from time import monotonic
 
-from ..execution.carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, LAYER, WALL, Inside
+from ..execution.carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, LAYER, SESSION, WALL, Inside
 from . import client, protocol
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from _socket import socket
     from collections.abc import Callable
 
     Record = tuple[int, bytes]
@@ -27,6 +26,7 @@ _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
 _TERMINALS = (4, 5, 136, 137, 138, 139, 140, 141, 142, 143, 229, 204)  # majors: vt, tty and console, pts, hvc, serial
 _MEMORY_MAJOR, _HARMLESS_MINORS = 1, (3, 5, 7, 8, 9)  # null zero full random urandom
 _PIECE = 1 << 16
+_HOLDER_S, _END_S = 3.0, 5.0
 
 
 class Refused(Exception):
@@ -46,7 +46,9 @@ class Running:
         self._ended = b""
         self._limit = ""
         self._deadline = 0.0
-        self._pumps: list[int] = []
+        self._pumps: list[tuple[int, tuple[int, int]]] = []
+        self._session: socket | None = None
+        self._holder = -1
         self._terminal = -1
         self._on_terminal = False
         self._mask = pthread_sigmask(SIG_BLOCK, ())  # the caller's, which the command gets
@@ -54,96 +56,143 @@ class Running:
     def run(self, tell: Callable[[dict[int, bytes]], None]) -> int | None:
         """The exit status; None when the engine did not answer and nothing was run. Ends this process by the command's signal."""
         self._tell = tell
-        missing = _fill_standard_descriptors()
-        plain = not missing and all(_is_plain(fd) for fd in (0, 1, 2))
-        if plain:
-            self._start({})
         answer = client.hear(self._connection)
-        if answer is None or protocol.PLAN not in answer:
-            self._give_up()
-            for fd in missing:
-                posix.close(fd)
-            if answer is None:
-                return None
-            tell(answer)
-            return int(answer[protocol.STATUS])
+        if answer is None:
+            return None
         tell(answer)
+        if protocol.PLAN not in answer:
+            return int(answer[protocol.STATUS])
         self._run = answer[protocol.RUN]
-        plan = answer[protocol.PLAN]
-        pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
+        plan = list(protocol.records(answer[protocol.PLAN]))
+        missing = _fill_standard_descriptors()
+        fields = dict(plan)
+        if SESSION in fields and not self._join(fields[SESSION]):
+            client.trouble = client.DECLINED
+            return None
+        # While the engine writes it down, the jail is made; the command starts when that is done.
         try:
-            letters = b"ppp" if plain else self._hand_over(list(protocol.records(plan)), missing)
-            _try_write(self._way, len(plan).to_bytes(4, "little") + letters + plan)
+            self._start(plan, missing)
         except Refused as refused:
             self._failed = b"failed 0 " + str(refused).encode("utf-8", "surrogateescape")
         second = client.hear(self._connection)
         if second is None or protocol.GO not in second:
-            self._give_up()  # it was allowed, but could not be written down: nothing runs
+            self._give_up(missing)
             if second is None:
-                pthread_sigmask(SIG_SETMASK, self._mask)
                 return None
             tell(second)
             return int(second[protocol.STATUS])
         tell(second)
         if self._failed:
             self._report_end(self._failed)
-            self._hear_end()
-            return FAILED
-        _try_write(self._way, b"G")
-        posix.close(self._way)
-        self._watch(float(dict(protocol.records(plan))[WALL]) / 1000)
+        else:
+            try:
+                posix.write(self._go, b"G")
+            except BrokenPipeError:
+                pass  # the jail's process has died: its report says why
+            posix.close(self._go)
+            self._watch(float(fields[WALL]) / 1000)
         self._hear_end()
         return self._status()
 
     # ------------------------------------------------------------ the jail's processes
 
-    def _start(self, inner: dict[int, int]) -> None:
-        """Fork the process that makes the namespaces and waits for the plan. All signals are blocked in it."""
-        self._report, writer = posix.pipe2(posix.O_CLOEXEC)
-        reader, self._way = posix.pipe2(posix.O_CLOEXEC)
-        before = pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
+    def _start(self, plan: list[Record], missing: tuple[int, ...]) -> None:
+        """Fork what makes the jail and waits. All signals are blocked in it, and here from now on. Raises Refused."""
+        layers = [(data[:1], data[2:]) for tag, data in plan if tag == LAYER]
+        handed = b"".join(b"c" if fd in missing else _letter(fd, layers) for fd in (0, 1, 2))
+        pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
+        inner = self._start_pumps(handed) if b"r" in handed else {}
+        self._report, report = posix.pipe2(posix.O_CLOEXEC)
+        go, self._go = posix.pipe2(posix.O_CLOEXEC)
+        session = (self._session.fileno(), self._holder) if self._session else None
         self._child = posix.fork()
         if self._child == 0:
-            Inside(writer, self._mask, protocol.records).enter(reader, inner)
-        pthread_sigmask(SIG_SETMASK, before)
-        for fd in (writer, reader, *inner.values()):
+            Inside(plan, handed, inner, report, go, self._mask, session).enter()
+        for fd in (report, go, *inner.values()):
             posix.close(fd)
 
-    def _give_up(self) -> None:
-        """Nothing is to be run: the waiting process ends when its pipe does."""
-        for pid in self._pumps:
+    def _give_up(self, missing: tuple[int, ...]) -> None:
+        """It was allowed, but could not be written down: nothing runs, and everything is as before."""
+        for pid, _ in self._pumps:
             posix.kill(pid, SIGKILL)
         if self._child:
-            posix.close(self._way)
-            posix.waitpid(self._child, 0)
+            posix.close(self._go)
             while posix.read(self._report, 4096):
-                pass  # until the attendant has ended too
+                pass  # until what was made ready has ended
             posix.close(self._report)
+            posix.waitpid(self._child, 0)
+        for fd in missing:
+            posix.close(fd)
+        pthread_sigmask(SIG_SETMASK, self._mask)
 
-    # ------------------------------------------------------------ standard descriptors
+    def _join(self, path: bytes) -> bool:
+        """Calls the holder of the session (execution/jail/session.py); False when none answers."""
+        folder, _, name = path.rpartition(b"/")
+        connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC)
+        fd = -1
+        try:
+            fd = posix.open(folder, posix.O_PATH | posix.O_DIRECTORY | posix.O_CLOEXEC)
+            connection.settimeout(_HOLDER_S)
+            connection.connect(b"/proc/self/fd/%d/%s" % (fd, name))
+            pid, uid = protocol.peer(connection)
+            if uid != posix.geteuid() or pid <= 0:
+                return False
+            self._holder = posix.pidfd_open(pid)
+            if connection.recv(1) != b"H":  # it greets after we hold its process: the number was still its own then
+                return False
+        except OSError:
+            return False
+        finally:
+            if fd >= 0:
+                posix.close(fd)
+        self._session = connection
+        return True
 
-    def _hand_over(self, plan: list[Record], missing: tuple[int, ...]) -> bytes:
-        """Decides for 0, 1 and 2 as execution/jail/descriptors.py does, starts what has to be relayed, and the jail. Raises Refused."""
-        layers = [(data[:1], data[2:]) for tag, data in plan if tag == LAYER]
-        letters = bytearray()
+    def _conclude(self, *, by_itself: bool) -> None:
+        """The command is over. Not by itself: returns when nothing is left of it."""
+        if self._session is None:
+            return
+        try:
+            self._session.send(b"D" if by_itself else b"K")
+            if not by_itself:
+                self._session.settimeout(_END_S)
+                self._session.recv(1)
+        except OSError:
+            pass  # the holder is gone, and everything in its namespace with it
+        self._session.close()
+
+    # ------------------------------------------------------------ relays
+
+    def _start_pumps(self, handed: bytes) -> dict[int, int]:
+        """One process for each relay, which outlives us where a session's background process goes on writing; the ends for the command."""
         inner: dict[int, int] = {}
-        outer: list[tuple[int, int, bool]] = []
+        ours: dict[int, int] = {}
         for fd in (0, 1, 2):
-            letters += b"c" if fd in missing else _letter(fd, layers)
-            if letters[fd : fd + 1] == b"r":
-                reads = _reads(fd)
+            if handed[fd : fd + 1] == b"r":
                 reader, writer = posix.pipe2(posix.O_CLOEXEC)
-                inner[fd], ours = (reader, writer) if reads else (writer, reader)
-                outer.append((fd, ours, reads))
-        for fd, ours, reads in outer:
+                inner[fd], ours[fd] = (reader, writer) if _reads(fd) else (writer, reader)
+        for fd, end in ours.items():
+            asked, ask = posix.pipe2(posix.O_CLOEXEC)
+            told, tell = posix.pipe2(posix.O_CLOEXEC)
             pid = posix.fork()
             if pid == 0:
-                _pump(fd, ours, reads, [*inner.values(), *(other for _, other, _ in outer if other != ours)])
-            self._pumps.append(pid)
-        for _, ours, _ in outer:
-            posix.close(ours)
-        self._start(inner)
-        return bytes(letters)
+                others = {0, 1, 2, ask, told, *inner.values(), *ours.values(), *(way for _, (a, b) in self._pumps for way in (a, b))} - {fd, end}
+                _pump(fd, end, _reads(fd), asked, tell, others)
+            posix.close(asked)
+            posix.close(tell)
+            self._pumps.append((pid, (ask, told)))
+        for end in ours.values():
+            posix.close(end)
+        return inner
+
+    def _finish_pumps(self, *, leave: bool) -> None:
+        """Wait until everything written has been passed on. leave: what comes later is the pump's own business, it ends with the last writer."""
+        for pid, (ask, told) in self._pumps:
+            if leave:
+                posix.close(ask)
+                posix.read(told, 1)
+            else:
+                posix.waitpid(pid, 0)
 
     # ------------------------------------------------------------ watching (execution/watch.py)
 
@@ -177,9 +226,11 @@ class Running:
                 self._pass_on(caught.si_signo)
         if not said:
             self._report_end(self._ending(started))
-        for pid in (self._child, self._attendant, *self._pumps):
-            if pid:
-                posix.waitpid(pid, 0)
+        for pid in {self._child, self._attendant} - {0}:
+            posix.waitpid(pid, 0)
+        by_itself = bool(self._ended) and not self._limit
+        self._conclude(by_itself=by_itself)
+        self._finish_pumps(leave=by_itself and self._session is not None)
         posix.close(self._report)
         if self._terminal >= 0 and not _in_foreground(self._terminal):
             try:
@@ -242,7 +293,8 @@ class Running:
         """As execution/jail/order.py reads it."""
         if self._failed:
             return self._failed
-        rest = b"%d %s" % (int((monotonic() - started) * 1e6), self._limit.encode() or b"-")
+        kind = b"session" if self._session else b"own"
+        rest = b"%d %s %s" % (int((monotonic() - started) * 1e6), self._limit.encode() or b"-", kind)
         return b"ended " + self._ended + b" " + rest if self._ended else b"lost " + rest
 
     def _report_end(self, ending: bytes) -> None:
@@ -280,13 +332,6 @@ class Running:
 def _write_all(fd: int, data: bytes) -> None:
     while data:
         data = data[posix.write(fd, data) :]
-
-
-def _try_write(fd: int, data: bytes) -> None:
-    try:
-        _write_all(fd, data)
-    except BrokenPipeError:
-        pass  # the jail's process has died: its report says why
 
 
 def _fill_standard_descriptors() -> tuple[int, ...]:
@@ -349,15 +394,32 @@ def _reads(fd: int) -> bool:
     return mode == posix.O_RDONLY or (mode == posix.O_RDWR and fd == 0)
 
 
-def _pump(fd: int, ours: int, reads: bool, others: list[int]) -> None:
-    """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns."""
+def _pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]) -> None:
+    """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns.
+
+    When `asked` is closed, it says by `tell` once nothing is left to be passed on, and goes on; what the command would have read is over then.
+    """
+    from select import POLLIN, poll
+
     try:
-        pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
-        for other in (*({0, 1, 2} - {fd}), *others):
+        for other in others:
             posix.close(other)  # a pipe must close when its last holder does
-        source, sink = (fd, ours) if reads else (ours, fd)
-        while piece := posix.read(source, _PIECE):
-            _write_all(sink, piece)
+        source, sink = (fd, end) if reads else (end, fd)
+        waiting = poll()
+        waiting.register(asked, POLLIN)
+        waiting.register(source, POLLIN)
+        while True:
+            ready = dict(waiting.poll())
+            if source in ready:
+                piece = posix.read(source, _PIECE)
+                if not piece:
+                    break
+                _write_all(sink, piece)
+            elif reads:
+                break
+            else:
+                waiting.unregister(asked)
+                posix.write(tell, b"d")
     except OSError:
         pass  # the other side is gone: our end tells the one that is left, as with a plain pipe
     finally:

@@ -69,6 +69,7 @@ class Call:
         self.fields = fields
         self.program = fields.get(protocol.PROGRAM, b"").decode("ascii", "replace")
         terminals = fields.get(protocol.TERMINALS, b"")
+        self.on_terminal = bool(terminals)
         self.stdout, self.stderr = Said(terminal=b"1" in terminals), Said(terminal=b"2" in terminals)
 
     def said(self) -> bytes:
@@ -192,10 +193,10 @@ class EngineGuard(Guard):
     def confine(self, judgement: Judgement) -> JailSpec:
         """As any guard. Raises LongWay for a jail that a ready-made plan cannot describe."""
         spec = super().confine(judgement)
-        if getattr(spec, "session", None) is not None:
-            raise LongWay("a session is joined")
+        if spec.session is not None and not os.path.exists(spec.session.path):
+            raise LongWay("a session has to be started")
         # The caller makes the mounts while this is written down; the command starts at GO and not before.
-        plan = protocol.record(protocol.PLAN, order.encode(spec))
+        plan = protocol.record(protocol.PLAN, order.encode(spec, terminal=self.call.on_terminal))
         protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))
         return spec
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 VERSION = b"1"
-LAYERS = ("namespaces", "landlock", "seccomp", "rlimits")
 _KINDS = {
     LayerKind.WRITABLE: b"W",
     LayerKind.SHOWN: b"S",
@@ -34,8 +33,11 @@ _KINDS = {
 }
 
 
-def encode(spec: JailSpec) -> bytes:
-    """The plan. Raises JailError for a spec that cannot be meant, or that a plan cannot say."""
+def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
+    """The plan. terminal: one of the caller's 0, 1, 2 is one, so that the command has to stay in the caller's process group.
+
+    Raises JailError for a spec that cannot be meant, or that a plan cannot say.
+    """
     try:
         plan = view.plan_for(spec)
     except StepFailed as failure:
@@ -43,6 +45,7 @@ def encode(spec: JailSpec) -> bytes:
     if spec.descriptors or spec.limits.output_bytes:
         raise JailError("a ready-made plan passes no other descriptors and counts no output")
     abi = landlock.abi()
+    own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)
     uid = os.getuid()
     return b"".join((
@@ -51,15 +54,16 @@ def encode(spec: JailSpec) -> bytes:
         *(_record("a", os.fsencode(word)) for word in spec.argv),
         *(_record("e", os.fsencode(f"{name}={value}")) for name, value in spec.env),
         _record("n", b"1" if spec.network == "none" else b"0"),
+        *((_record("j", os.fsencode(spec.session.path)), _record("o", b"1" if own_group else b"0")) if spec.session else ()),
         *_mounts(plan, uid),
         *((_record("x", b"%d" % view.pid_limit(spec.limits.processes)),) if spec.limits.processes and view.own_pid_limit() else ()),
         *(_record("k", os.fsencode(f"/proc/{name}")) for name in (view.KERNEL_KNOBS if uid == 0 else ())),
         *(_record("r", b"%d %d %d" % limit) for limit in supervise.wanted_limits(spec.limits, own_user_namespace=True)),
-        _record("G", landlock.ruleset_attributes(abi)),
+        _record("G", landlock.ruleset_attributes(abi, signals=spec.session is None)),
         _record("m", landlock.ON_FILES.to_bytes(8, "little")),
         _record("y", (landlock.DEVICE & landlock.known_rights(abi)).to_bytes(8, "little")),
         *(_record("g", (rights & landlock.known_rights(abi)).to_bytes(8, "little") + os.fsencode(str(path))) for path, rights in confinement.grants()),
-        _record("s", seccomp.assemble(confinement.families(), spec.read_only, abi >= 6)),
+        _record("s", seccomp.assemble(confinement.families(), spec.read_only, own_group or (abi >= 6 and spec.session is None))),
         _record("w", b"%d" % int(spec.limits.wall_seconds * 1000)),
     ))
 
@@ -87,17 +91,21 @@ def _record(tag: str, data: bytes) -> bytes:
 def result(end: bytes) -> RunResult:
     """How the run ended, from a launcher's report. Raises JailError when a step failed; then nothing ran.
 
-    `ended STATUS USER_US SYSTEM_US RSS_KB WALL_US LIMIT`, `lost WALL_US LIMIT` (no word of the attendant), `failed ERRNO STEP`; LIMIT may be `-`.
+    `ended STATUS USER_US SYSTEM_US RSS_KB WALL_US LIMIT KIND`, `lost WALL_US LIMIT KIND` (no word of the attendant), `failed ERRNO STEP`; LIMIT may be
+    `-`, KIND is `own` or `session`.
     """
     word, _, rest = end.decode("utf-8", "surrogateescape").partition(" ")
     if word == "failed":
         errno, _, step = rest.partition(" ")
         failure = StepFailed(step, int(errno))
         raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure))
-    *numbers, limit = rest.split(" ")
+    *numbers, limit, kind = rest.split(" ")
     values = [int(number) for number in numbers]
     ended = tuple(values[:4]) if word == "ended" else ()
     return result_of(ended, "" if limit == "-" else limit).replace(
-        level=JailLevel.FULL, layers=LAYERS, landlock_abi=landlock.abi(), wall_us=values[-1]
+        level=JailLevel.FULL,
+        layers=("namespaces", *(("session",) if kind == "session" else ()), "landlock", "seccomp", "rlimits"),
+        landlock_abi=landlock.abi(),
+        wall_us=values[-1],
     )
 
