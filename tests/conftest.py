@@ -18,6 +18,7 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
     for name in [name for name in os.environ if name.startswith("INSTINCT_") and name != "INSTINCT_JAIL_MUST_WORK"]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("INSTINCT_ENGINE", "off")  # an engine for each test's state would be all that this machine does
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ class Programs:
         self.home = home
         self.state = state / "instinct-shell"
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("INSTINCT_", "GIT_"))}
-        self.env = {**kept, "HOME": str(home), "XDG_STATE_HOME": str(state), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+        self.env = {**kept, "INSTINCT_ENGINE": "off", "HOME": str(home), "XDG_STATE_HOME": str(state), "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
         self.env["INSTINCT_ENGINE"] = "off"  # no test leaves an engine behind; those of the engine start their own
 
     def argv(self, program: str, *words: str) -> list[str]:
