@@ -70,6 +70,12 @@ class ParserFault(InstinctError):
     code = "E302"
 
 
+class DescribeFault(InstinctError):
+    """A command could not be described because of a fault of ours. Nothing unjudged runs, so it is refused."""
+
+    code = "E303"
+
+
 class JailError(InstinctError):
     """The jail that the profile demands cannot be made, or a step of making it failed. Nothing ran."""
 

@@ -17,7 +17,7 @@ from .engine.following import changed, follow
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
 from .engine.rules import rule_costs
-from .errors import InstinctError, IntentError
+from .errors import DescribeFault, InstinctError, IntentError
 from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
 from .model.record import AuditRecord, NearMiss, RecordKind
@@ -28,6 +28,7 @@ from .shell.invocation import Surroundings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from types import TracebackType
 
     from .effects.derive import Derivation
     from .instincts.base import Instinct
@@ -162,16 +163,18 @@ class Pipeline:
             return None, None, effects_of_intent(intent, home=self._home(intent))
         check_text(intent.content)
         parsed = self._parser.parse(intent.content)
-        evaluation = evaluate(parsed.script, self._surroundings(intent), self._parser.parse)
+        with _described:
+            evaluation = evaluate(parsed.script, self._surroundings(intent), self._parser.parse)
         derivation = self._derive(intent, evaluation, ())
         return parsed, derivation, derivation.effects
 
     def _derive(self, intent: Intent, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
         """The effects of an evaluated text; files: scripts whose text is known."""
         workspace, programs = self._situation(intent, ()).workspace, rows_of(self._profile.programs)
-        return derive_evaluation(
-            evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files, profile_programs=programs
-        )
+        with _described:
+            return derive_evaluation(
+                evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files, profile_programs=programs
+            )
 
     def _surroundings(self, intent: Intent) -> Surroundings:
         situation, env = self._situation(intent, ()), dict(intent.env)
@@ -289,6 +292,25 @@ class Pipeline:
 
     def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
         self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)
+
+
+class _Described:
+    """Around the describing of a command: whatever it raises is a refusal that names the place, never a crash that ends a batch or a hook."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None or not issubclass(kind, Exception) or issubclass(kind, InstinctError | MemoryError | OSError):
+            return
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        place = f" in {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace is not None else ""
+        message = f"the command could not be understood, by a fault of ours ({kind.__name__}{place}); nothing runs unjudged"
+        raise DescribeFault(message, hint="say it in another way, and report the place") from error
+
+
+_described = _Described()
 
 
 def check_text(text: str) -> None:

@@ -30,7 +30,7 @@ import bash_oracle  # noqa: E402
 from grammar import Sentences  # noqa: E402
 from score import read_rows  # noqa: E402
 
-from instinct_shell.errors import InstinctError  # noqa: E402
+from instinct_shell.errors import DescribeFault, InstinctError  # noqa: E402
 from instinct_shell.execution.parsers import WorkerParser  # noqa: E402
 from instinct_shell.shell import outputs  # noqa: E402
 from instinct_shell.shell.evaluate import evaluate  # noqa: E402
@@ -99,6 +99,8 @@ def judged(guard: Guard, text: str) -> tuple[str, str]:
             signature = " ".join(sorted({str(effect.kind) for effect in judgement.effects}))
             verdict = judgement.verdict
             signature += f" {verdict.decision.word} {verdict.findings[0].instinct if verdict.findings else ''}"
+        except DescribeFault as error:
+            return "crash", f"crash, {error}: {text!r}"
         except InstinctError as error:
             signature = error.code
         except Exception as error:  # noqa: BLE001  # what the fuzzer is for

@@ -6,7 +6,7 @@ import pytest
 from fakes import FakeAudit, FakeClock, FakeFacts, FakeGrants, FakeJail, FakeLedger
 
 from instinct_shell.engine.records import intent_digest
-from instinct_shell.errors import BudgetError, JailError, LimitError, StorageError
+from instinct_shell.errors import BudgetError, DescribeFault, JailError, LimitError, StorageError
 from instinct_shell.model.effect import Effect, Span
 from instinct_shell.model.fact import Facts, Question, QuestionKind
 from instinct_shell.model.intent import Intent, IntentType
@@ -274,3 +274,15 @@ def test_money_comes_back_when_nothing_ran(monkeypatch: pytest.MonkeyPatch) -> N
     with pytest.raises(JailError):
         world.pipeline.run(shell())
     assert (world.ledger.committed, world.ledger.holds) == (0, {})
+
+
+class Rubbish(EmptyParser):
+    """Gives a tree that nobody can evaluate."""
+
+    def parse(self, text: str) -> Parsed:
+        return Parsed(Script(Span(0, len(text)), (object(),)), "shfmt", "")  # type: ignore[arg-type]  # that is the point
+
+
+def test_a_fault_while_describing_is_a_refusal_that_names_the_place() -> None:
+    with pytest.raises(DescribeFault, match=r"fault of ours \(\w+Error in \w+\.py:\d+\)"):
+        World(parser=Rubbish()).pipeline.judge(Intent(IntentType.SHELL_COMMAND, "true", cwd="/w"))
