@@ -11,7 +11,7 @@ from ..model.effect import Effect
 from ..model.fact import Answer, Facts
 from ..model.intent import Intent
 from ..model.situation import Situation
-from ..model.verdict import Finding, Verdict
+from ..model.verdict import Finding, Tier, Timing, Verdict
 from .judge import judge
 
 TYPE_CHECKING = False
@@ -40,7 +40,9 @@ def replay(body: Mapping[str, object], profile: Profile, instincts: Iterable[Ins
     situation = decode(Situation, body["situation"])
     facts = decode_facts(body.get("facts", []))
     unreadable = bool(body.get("unreadable"))
-    verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), instincts, unreadable=unreadable, facts=facts)
+    members = tuple(instincts)
+    members += _foreign(body, {*(each.id for each in members), *(rule.id for rule in profile.rules)})
+    verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), members, unreadable=unreadable, facts=facts)
     return verdict
 
 
@@ -50,6 +52,34 @@ def same(verdict: Verdict, body: Mapping[str, object]) -> bool:
     pairs = [(finding.instinct, finding.decision) for finding in verdict.findings]
     return verdict.decision.word == body.get("decision") and sorted(pairs) == sorted(
         (finding.instinct, finding.decision) for finding in recorded
+    )
+
+
+class _Repeated:
+    """An instinct of somebody else's, which is not here to be asked again: it says what it said."""
+
+    def __init__(self, name: str, tier: Tier, findings: tuple[Finding, ...]) -> None:
+        self.id = name
+        self.tier = tier
+        self._findings = findings
+
+    def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
+        return ()
+
+    def judge(
+        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
+    ) -> tuple[Finding, ...]:
+        return self._findings
+
+
+def _foreign(body: Mapping[str, object], known: set[str]) -> tuple[_Repeated, ...]:
+    """The record's registered and plugged instincts, each with its recorded findings."""
+    findings = decode(tuple[Finding, ...], body.get("findings", []))
+    ran = decode(tuple[Timing, ...], body.get("ran", []))
+    return tuple(
+        _Repeated(timing.instinct, timing.tier, tuple(each for each in findings if each.instinct == timing.instinct))
+        for timing in ran
+        if timing.instinct not in known
     )
 
 

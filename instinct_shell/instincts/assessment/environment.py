@@ -94,7 +94,7 @@ class Environment(BuiltIn):
         name = production_name(profile, place)
         if not name or program in _HARMLESS or variable.startswith(_BUILD_PREFIXES):
             return None
-        if variable.endswith(_MODE_ENDINGS) and "$" not in place:
+        if (variable.endswith(_MODE_ENDINGS) or variable in ("ENV", "MODE")) and "$" not in place:
             return None  # a mode; where a database verb follows, its own effect says so
         if program == "export":
             # Everything that follows gets it: what follows is judged with it, and scripts that nobody can look into ask.

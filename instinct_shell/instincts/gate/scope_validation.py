@@ -142,6 +142,8 @@ def _resolved(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
         if answer.why == "not asked" or not changes or not ground.in_scope(path):
             return None
         return Decision.ASK, f"it cannot be told where {ground.shown(path)} leads ({answer.why})", _LOOK
+    if effect.has("touch") and answer.get("exists") is False and (ground.protected(path) or ground.lockfile(path)):
+        return Decision.DENY, f"creates the protected file {ground.shown(path)}", "write a sample such as .env.example"
     for real in _real_names(effect, answer):
         if real == path:
             continue

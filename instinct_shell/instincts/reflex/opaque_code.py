@@ -43,6 +43,8 @@ class OpaqueCode(BuiltIn):
         for effect in effects:
             if effect.kind is EffectKind.CODE_OPAQUE:
                 finding = self._code(effect, profile, situation)
+            elif effect.kind is EffectKind.CODE_SCRIPT and effect.get("source") == "network":
+                finding = self._fetched(effect, profile, situation)
             elif effect.get("dynamic") in ("command", "interpreter"):
                 finding = self._dynamic(effect, effect.get("dynamic"), profile, situation)
             elif effect.get("dynamic") == "reader" and effect.kind is EffectKind.FILE_READ:
@@ -82,6 +84,12 @@ class OpaqueCode(BuiltIn):
         if decision is Decision.ALLOW:
             return None
         return self.finding(decision, f"runs {what} that cannot be read beforehand{detail}", _LOOK, effect=effect)
+
+    def _fetched(self, effect: Effect, profile: Profile, situation: Situation) -> Finding | None:
+        decision = profile.dynamic_decision("interpreter", situation.jail_level)
+        if decision is Decision.ALLOW:
+            return None
+        return self.finding(decision, f"runs {shown(effect.target.text)}, which the same line has fetched", _NETWORK, effect=effect)
 
     def _dynamic(self, effect: Effect, kind: str, profile: Profile, situation: Situation) -> Finding | None:
         decision = profile.dynamic_decision(kind, situation.jail_level)

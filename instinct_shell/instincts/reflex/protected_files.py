@@ -44,6 +44,9 @@ _VERBS = {
     EffectKind.GIT_DISCARD: "writes an older version over",
 }
 
+# What holds values rather than code, whoever loads it.
+_DATA = (".json", ".yaml", ".yml", ".toml", ".ini", ".env", ".pem", ".key", ".txt", ".xml", ".properties", ".conf", ".cfg", ".csv")
+
 # Lockfile name -> the command by which its manager writes it.
 MANAGERS = {
     "package-lock.json": "npm install --package-lock-only",
@@ -71,10 +74,13 @@ class ProtectedFiles(BuiltIn):
         self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
     ) -> tuple[Finding, ...]:
         ground = ground_of(intent, profile, situation)
-        found = [finding for effect in effects if effect.kind in _VERBS and (finding := self._of(effect, ground)) is not None]
+        named = [_loaded(effect) for effect in effects]
+        found = [finding for effect in named if effect.kind in _VERBS and (finding := self._of(effect, ground)) is not None]
         return tuple(found)
 
     def _of(self, effect: Effect, ground: Ground) -> Finding | None:
+        if effect.has("touch"):
+            return None  # the content of what stands there stays; the gate looks whether anything does
         name = _protected(effect, ground)
         if name:
             return self.finding(Decision.DENY, _reason(effect, name, ground), _instead(effect, name, ground), effect=effect)
@@ -90,6 +96,13 @@ class ProtectedFiles(BuiltIn):
         return self.finding(
             Decision.DENY, f"{verb} the lockfile {ground.shown(name)}, which only its package manager writes", instead, effect=effect
         )
+
+
+def _loaded(effect: Effect) -> Effect:
+    """Data that an interpreter is told to load (`require("./credentials.json")`) is read; a script by such a name only runs."""
+    if effect.kind is EffectKind.CODE_SCRIPT and effect.target.text.endswith(_DATA):
+        return effect.replace(kind=EffectKind.FILE_READ)
+    return effect
 
 
 def _protected(effect: Effect, ground: Ground) -> str:

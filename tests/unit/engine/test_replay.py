@@ -13,6 +13,7 @@ from instinct_shell.engine.replay import replay, same
 from instinct_shell.instincts.registry import BUILTIN
 from instinct_shell.model.codec import encode
 from instinct_shell.model.fact import Answer, QuestionKind
+from instinct_shell.model.verdict import Decision, Finding, Tier
 
 _kinds = st.sampled_from(
     [
@@ -78,6 +79,27 @@ def test_replay_is_equal(dev, effects):
         (one.instinct, one.decision, one.reason) for one in found.findings
     ]
     assert same(again, body)
+
+
+def test_what_others_said_is_repeated(dev):
+    class Judge:
+        id, tier = "acme-task", Tier.ASSESSMENT
+
+        def questions(self, *_):
+            return ()
+
+        def judge(self, *_):
+            return (Finding("acme-task", Decision.ASK, "not the task"),)
+
+    asked, where = intent("x"), situation()
+    effects = (effect("net.connect", "x", target="host"),)
+    found, facts = judge(asked, effects, dev, where, answer, Still(), (*BUILTIN, Judge()))
+    body = {
+        "intent": encode(asked.replace(env=())), "effects": encode(effects), "situation": encode(where), "facts": encode(facts),
+        "decision": found.decision.word, "findings": encode(found.findings), "ran": encode(found.ran),
+    }  # fmt: skip
+    assert found.decision is Decision.ASK
+    assert same(replay(json.loads(json.dumps(body)), dev), body)
 
 
 def test_a_changed_record_is_noticed(dev):

@@ -47,6 +47,8 @@ def by(found, name):
         # harmless look-alikes
         ("NODE_ENV=production npm run build", ALLOW),
         ("RAILS_ENV=production bin/rails assets:precompile", ALLOW),
+        ("ENV=prod make build", ALLOW),
+        ("NODE_ENV=production node dist/server.js", ALLOW),
         ("VITE_API_URL=https://api.prod.example.com npm run build", ALLOW),
         ("API_URL=https://products.example.com npm test", ALLOW),
         ('echo "$PROD_URL" | cut -c1-8', ALLOW),
