@@ -26,7 +26,7 @@ class Code:
             inner[:] = [name for name in inner if name != "__pycache__"]
             folders.append(folder)
             paths += [folder, *(os.path.join(folder, name) for name in files)]
-        self._events = _watch(folders)
+        self._events = watch(folders)
         self._marks = [(path, _mark(path)) for path in paths]
 
     def changed(self) -> bool:
@@ -55,7 +55,7 @@ def _mark(path: str) -> Mark | None:
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 
-def _watch(folders: list[str]) -> int:
+def watch(folders: list[str]) -> int:
     """An inotify descriptor for these folders; -1 when there is none to be had, or not for all of them."""
     import ctypes
 

@@ -17,7 +17,7 @@ from mmap import mmap
 from ..errors import StorageError, UsageError
 from ..execution.jail import inside, privileges
 from . import protocol, worker
-from .code import Code
+from .code import Code, watch
 from .protocol import Hangup
 
 TYPE_CHECKING = False
@@ -120,13 +120,16 @@ class Engine:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._end)
         poll = select.poll()
-        for fd in (wake, self._told):
-            poll.register(fd, select.POLLIN)
+        place = watch([os.fsdecode(self._path)])  # another engine comes, or the folder goes
+        for fd in (wake, self._told, place):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
         while not self._ending:
             while len(self._workers) < self._pool and time.monotonic() >= self._not_before:
                 self._fork()
             quiet = not poll.poll(min(self._idle_s, _LOOK_S) * 1000)
-            _drain(wake)
+            for fd in (wake, place):
+                _drain(fd)
             self._reap()
             self._hear()
             idle = time.monotonic() - max(self._started, self._last_call())
@@ -232,7 +235,7 @@ def _nothing(*_: object) -> None:
 
 def _drain(fd: int) -> None:
     try:
-        while os.read(fd, 512):
+        while fd >= 0 and os.read(fd, 4096):
             pass
     except BlockingIOError:
         pass
