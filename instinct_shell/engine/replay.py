@@ -63,12 +63,12 @@ class _Repeated:
         self.tier = tier
         self._findings = findings
 
-    def questions(self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation) -> tuple[Question, ...]:
+    def questions(self, *_: object) -> tuple[Question, ...]:
+        """None: nothing is asked again."""
         return ()
 
-    def judge(
-        self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
-    ) -> tuple[Finding, ...]:
+    def judge(self, *_: object) -> tuple[Finding, ...]:
+        """What the record holds."""
         return self._findings
 
 

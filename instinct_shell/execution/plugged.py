@@ -33,7 +33,9 @@ def load(plugged: Plugged, path: Sequence[str] | None = None) -> Instinct:
         with open(file, "rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise ProfileError(f"instinct `{plugged.entry}`: cannot read `{file}`: {error.strerror}", hint="install its package again") from error
+        raise ProfileError(
+            f"instinct `{plugged.entry}`: cannot read `{file}`: {error.strerror}", hint="install its package again"
+        ) from error
     if len(data) > LARGEST or sha256_hex(data) != plugged.sha256:
         raise ProfileError(
             f"instinct `{plugged.entry}`: `{file}` is not what the profile names (its sha256 differs)",
@@ -71,5 +73,8 @@ def _find(module: str, path: Sequence[str] | None) -> str:
             spec = None
             break
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise ProfileError(f"instinct `{module}`: no such module is installed for this interpreter", hint="install its package, or take it out of your profile")
+        raise ProfileError(
+            f"instinct `{module}`: no such module is installed for this interpreter",
+            hint="install its package, or take it out of your profile",
+        )
     return spec.origin

@@ -71,7 +71,11 @@ def _terraform(folder: str, text_of: TextOf) -> str:
     backend = _json(text_of(posixpath.join(hidden, "terraform.tfstate"))).get("backend")
     config = backend.get("config") if isinstance(backend, dict) else None
     if isinstance(config, dict):
-        found += [str(config[key]) for key in ("bucket", "key", "prefix", "path", "container_name", "organization") if isinstance(config.get(key), str)]
+        found += [
+            str(config[key])
+            for key in ("bucket", "key", "prefix", "path", "container_name", "organization")
+            if isinstance(config.get(key), str)
+        ]
         workspaces = config.get("workspaces")
         names = workspaces if isinstance(workspaces, list) else [workspaces]
         found += [each["name"] for each in names if isinstance(each, dict) and isinstance(each.get("name"), str)]

@@ -62,7 +62,7 @@ def adapt(thing: object, seconds: float | None = None) -> Instinct:
 
 
 def bounded(instinct: Instinct) -> Instinct:
-    """The instinct under the time limit of its tier: one that hangs is a deny with its name, one that raises is the judge's to refuse."""
+    """The instinct under the time limit of its tier: one that hangs or raises is a deny with its name."""
     return instinct if isinstance(instinct, Registered) else Bounded(instinct)
 
 
@@ -82,7 +82,7 @@ class Bounded:
     def judge(
         self, intent: Intent, effects: tuple[Effect, ...], profile: Profile, situation: Situation, facts: Facts
     ) -> tuple[Finding, ...]:
-        """What the instinct says, or a deny when it says nothing in time."""
+        """What the instinct says, or a deny when it fails or says nothing in time."""
         box: list[object] = []
 
         def work() -> None:
@@ -97,7 +97,8 @@ class Bounded:
         if not box:
             return (Finding(self.id, Decision.DENY, f"the instinct gave no answer within {self._seconds:g} s"),)
         if isinstance(box[0], BaseException):
-            raise RuntimeError(f"{type(box[0]).__name__}: {box[0]}") from box[0]
+            words = " ".join(str(box[0]).split()).replace("`", "'")[:120]
+            return (Finding(self.id, Decision.DENY, f"the instinct failed: {type(box[0]).__name__}: {words}"),)
         return box[0]  # type: ignore[return-value]  # the judge looks at what it is
 
 

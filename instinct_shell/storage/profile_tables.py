@@ -47,7 +47,9 @@ def read_plugged(table: Table, source: str) -> tuple[tuple[str, str], ...]:
         where = f"{source}: instinct {number}"
         for key in entry:
             if key not in ("entry", "sha256"):
-                raise ProfileError(f"{where}: {key}: unknown key{nearest(key, ('entry', 'sha256'))}", hint="an instinct has entry and sha256")
+                raise ProfileError(
+                    f"{where}: {key}: unknown key{nearest(key, ('entry', 'sha256'))}", hint="an instinct has entry and sha256"
+                )
         name, digest = _text(entry, "entry", where), _text(entry, "sha256", where).lower()
         module, colon, attribute = name.partition(":")
         if not colon or not attribute.isidentifier() or not all(part.isidentifier() for part in module.split(".")):
@@ -74,6 +76,8 @@ def _text(entry: Table, key: str, where: str) -> str:
 
 def _pairs(entry: Table, key: str, where: str) -> tuple[tuple[str, str], ...]:
     value = entry.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair) for pair in value):
+    if not isinstance(value, list) or not all(
+        isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair) for pair in value
+    ):
         raise ProfileError(f"{where}: {key}: not a list of pairs of strings", hint=f'write {key} = [["...", "..."]]')
     return tuple((first, second) for first, second in value)

@@ -52,7 +52,9 @@ def read_cases(text: str, name: str) -> tuple[Case, ...]:
         row = dict(zip(head, line.split("\t"), strict=False))
         wanted = SAME_AS.get(row.get(expect, ""), row.get(expect, ""))
         if row.get(command) is None or (wanted and wanted not in DECISIONS):
-            raise UsageError(f"`{name}` line {number}: `{row.get(expect, '')}` is not allow, ask or deny", hint="columns are separated by tabs")
+            raise UsageError(
+                f"`{name}` line {number}: `{row.get(expect, '')}` is not allow, ask or deny", hint="columns are separated by tabs"
+            )
         text = row[command].replace("\u2424", "\n").replace("\u2409", "\t")
         cases.append(Case(row.get("id") or f"line {number}", text, wanted, row.get("class", ""), row.get("why", "")))
     return tuple(cases)
@@ -78,7 +80,7 @@ def explain_misses(guard: Guard, cases: tuple[Case, ...], *, as_json: bool) -> i
         sys.stdout.flush()
     met = {wanted: f"{right} of {count}" for wanted, (right, count) in sorted(tally.items())}
     if as_json:
-        sys.stdout.write(json.dumps({"cases": len(cases), "misses": missed, "met": {wanted: row for wanted, row in sorted(tally.items())}}) + "\n")
+        sys.stdout.write(json.dumps({"cases": len(cases), "misses": missed, "met": dict(sorted(tally.items()))}) + "\n")
     else:
         sys.stdout.write(f"{len(cases)} cases, {missed} missed; " + ", ".join(f"{wanted} {count}" for wanted, count in met.items()) + "\n")
     return 1 if missed else 0

@@ -15,7 +15,9 @@ from ...model.effect import EffectKind
 from ...storage import tasks
 from ...wiring import state_dir
 
-_SESSION = click.option("--session", default="", envvar="INSTINCT_SESSION", metavar="ID", help="The session (default: INSTINCT_SESSION, else the workspace).")
+_SESSION = click.option(
+    "--session", default="", envvar="INSTINCT_SESSION", metavar="ID", help="The session (default: INSTINCT_SESSION, else the workspace)."
+)
 _WORKSPACE = click.option("--workspace", default="", metavar="DIR", help="The folder the agent works in (default: the git top level).")
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 
@@ -29,9 +31,14 @@ def command() -> None:
     """State, show and clear the task. Without one nothing is outside it."""
 
 
-@command.command(name="set", epilog="\b\nExample:\n  instinct task set 'mend the date parser' --paths src/dates --paths tests --operations 'file.*,git.*'")
+@command.command(
+    name="set",
+    epilog="\b\nExample:\n  instinct task set 'mend the date parser' --paths src/dates --paths tests --operations 'file.*,git.*'",
+)
 @click.argument("text")
-@click.option("--paths", multiple=True, metavar="PATTERN", help="Where it may change files: patterns as in a profile; repeat, or separate by commas.")
+@click.option(
+    "--paths", multiple=True, metavar="PATTERN", help="Where it may change files: patterns as in a profile; repeat, or separate by commas."
+)
 @click.option("--operations", multiple=True, metavar="KIND", help="Effect kinds it may need, such as file.* or package.install.")
 @_SESSION
 @_WORKSPACE
@@ -41,7 +48,9 @@ def set_(text: str, paths: tuple[str, ...], operations: tuple[str, ...], session
     if not text.strip():
         raise UsageError("the task needs a text", hint="for example: instinct task set 'mend the date parser'")
     if len(text) > tasks.LONGEST:
-        raise UsageError(f"the task is longer than {tasks.LONGEST} characters", hint="one sentence is enough; paths and operations say the rest")
+        raise UsageError(
+            f"the task is longer than {tasks.LONGEST} characters", hint="one sentence is enough; paths and operations say the rest"
+        )
     named_paths, named_operations = _listed(paths), _listed(operations)
     for entry in named_operations:
         if not any(any_matches((entry,), kind.value) for kind in EffectKind):

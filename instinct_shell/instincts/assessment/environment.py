@@ -48,7 +48,15 @@ _BUILD_PREFIXES = ("VITE_", "NEXT_PUBLIC_", "REACT_APP_", "NUXT_PUBLIC_", "EXPO_
 _MODE_ENDINGS = ("_ENV", "ENVIRONMENT", "STAGE", "PROFILES_ACTIVE", "SETTINGS_MODULE")
 _BOUNDED = ("insert", "update", "delete", "upsert", "merge", "replace", "select", "set", "hset", "del", "incr")
 # Tool -> the question about where it points when the command does not say.
-_POINTERS = {"kubectl": "kube", "helm": "kube", "k9s": "kube", "terraform": "terraform", "tofu": "terraform", "gcloud": "gcloud", "docker": "docker"}
+_POINTERS = {
+    "kubectl": "kube",
+    "helm": "kube",
+    "k9s": "kube",
+    "terraform": "terraform",
+    "tofu": "terraform",
+    "gcloud": "gcloud",
+    "docker": "docker",
+}
 
 
 class Environment(BuiltIn):

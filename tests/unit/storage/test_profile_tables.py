@@ -128,7 +128,7 @@ def test_a_projects_row_adds(person):
 )
 def test_strict(person, table, said_of_it):
     person.choose(table)
-    with pytest.raises(ProfileError, match="own.toml") as caught:
+    with pytest.raises(ProfileError, match=r"own\.toml") as caught:
         person.load()
     assert said_of_it in caught.value.message
 
@@ -158,5 +158,5 @@ def test_digest_cache_and_round_trip(person):
 
 def test_choosing_a_profile_without_the_rows_is_looser(person):
     person.choose(ROW)
-    with pytest.raises(ProfileError, match="looser .* program `deployctl`"):
+    with pytest.raises(ProfileError, match=r"looser .* program `deployctl`"):
         person.load("staging")
