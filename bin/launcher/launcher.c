@@ -22,6 +22,7 @@
 
 enum { HELLO_MS = 1000, ANSWER_MS = 4000, HOLDER_MS = 3000, MOST = 16 << 20 };
 extern char **environ;
+static const char *kind = "own"; /* of jail; or "session" */
 
 /* ---- bytes */
 
@@ -286,7 +287,6 @@ static void say(const struct body *answer)
 
 static int engine = -1;
 static char run_id[64], ending[2400];
-static const char *kind = "own"; /* or "session" */
 
 /* Brings the end to the engine while what is left of the jail ends. */
 static void report_end(const struct outcome *outcome)
