@@ -109,12 +109,27 @@ def zip_(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, name)
     if call.has("-d", "--delete"):
         return
-    excluded = ",".join(field.text or "" for option, field in call.values if option in ("-x", "--exclude") and field.text)
+    left_out = _left_out(call)
+    call = call.replace(operands=tuple(field for field in call.operands if field not in left_out))
+    names = [field.text or (field.values[0] if len(field.values) == 1 else "") for field in left_out]
+    names += [field.text or "" for option, field in call.values if option in ("-x", "--exclude")]
+    excluded = ",".join(name.removesuffix("/*") for name in names if name)
     recursive = "1" if call.has("-r", "-R", "--recurse-paths") else ""
     for field in call.operands[1:]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", recursive=recursive, exclude=excluded)
         if call.has("-m", "--move"):
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, field, recursive=recursive)
+
+
+def _left_out(call: Call) -> tuple[Field, ...]:
+    """The names after each -x, up to the next option or `@`."""
+    found: list[Field] = []
+    for at, word in enumerate(call.argv):
+        if word.text in ("-x", "--exclude"):
+            rest = call.argv[at + 1 :]
+            end = next((i for i, one in enumerate(rest) if (one.text or one.prefix).startswith(("-", "@"))), len(rest))
+            found += rest[:end]
+    return tuple(found)
 
 
 def unzip(call: Call, scene: Scene) -> Iterator[Effect]:

@@ -90,7 +90,7 @@ def put(call: Call, scene: Scene, ends: _Ends, *, recursive: str = "", **attribu
             if target.dynamic and is_scratch(ends.into):
                 extra["bound"] = "1"
             yield call.effect(
-                EffectKind.FILE_WRITE,
+                EffectKind.FILE_CREATE if attributes.get("noclobber") else EffectKind.FILE_WRITE,
                 target,
                 extra,
                 certainty=weakest(call.certainty, sure),
@@ -214,13 +214,16 @@ def rsync(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, file)
     sources, into = (call.operands[:-1], call.operands[-1]) if len(call.operands) > 1 else (call.operands, None)
     recursive = "1" if call.has("-r", "-a", "--recursive", "--archive") else ""
+    chosen = [field.text or "" for option, field in call.values if option == "--exclude"]
+    chosen += [(field.text or "")[2:] for option, field in call.values if option in ("-f", "--filter") and (field.text or "").startswith("- ")]
+    excluded = ",".join(name.rstrip("/") for name in chosen if name)
     away = remote_host(into.text or into.prefix) if into is not None else ""
     for field in sources:
         host = remote_host(field.text or field.prefix)
         if host:
             yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, host.rpartition("@")[2]), tool="rsync")
             continue
-        yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", recursive=recursive)
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", recursive=recursive, exclude=excluded)
         if call.has("--remove-source-files"):
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, field, recursive=recursive, sweep="1")
         if away:

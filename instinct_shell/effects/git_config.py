@@ -95,6 +95,11 @@ def setting(call: Call, key: str, value: Field, scope: str, **attributes: str) -
     return call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, key), attributes, key=key, value=text[:200] or "(empty)", scope=scope)
 
 
+def kept_by_git(call: Call, branch: str) -> Effect:
+    """What git itself notes about a branch in .git/config when it pushes with -u, tracks, renames or deletes it."""
+    return setting(call, f"branch.{branch or 'HEAD'}.merge", literal("(by git)"), "local")
+
+
 _READS = ("--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool")
 _VERBS = frozenset("get set list unset edit rename-section remove-section get-color".split())
 

@@ -72,6 +72,8 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from hooks(call, scene, "pre-push")
     if call.has("-n", "--dry-run"):
         return
+    if call.has("-u", "--set-upstream"):
+        yield git_config.kept_by_git(call, _text(call.operands[1]) if len(call.operands) > 1 else "")
     where = _text(remote)
     added = scene.aliases.get(f"remote {where}")
     if added is not None and added.text:
@@ -127,6 +129,9 @@ def branch(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("-r", "--remotes"):
         return
     forced = call.has("-f", "--force")
+    tracked = call.has("-u", "--set-upstream-to", "--unset-upstream", "-t", "--track", "-m", "-M", "--move", "-c", "-C", "--copy", "-d", "-D", "--delete")
+    if tracked or (len(call.operands) > 1 and not call.has("--contains", "--merged", "--no-merged", "--list", "-l")):
+        yield git_config.kept_by_git(call, _text(call.operands[0]) if call.operands else "")
     if call.has("-D") or (call.has("-d", "--delete") and forced):
         for field in call.operands:
             yield _drops(call, field, "branch", force="1")

@@ -66,6 +66,9 @@ def checkout(call: Call, scene: Scene) -> Iterator[Effect]:
     operands = call.operands
     if call.has("-f", "--force"):
         yield discard_all(call, force="1")
+    created = call.value("-b", "-B")
+    if (created is not None and operands) or call.has("-t", "--track"):
+        yield git_config.kept_by_git(call, (created.text or "") if created is not None else "")
     if call.has("-p", "--patch") or call.has("-b", "-B", "--orphan"):
         return
     if paths is None and call.has("--pathspec-from-file"):
@@ -78,6 +81,8 @@ def checkout(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from discard_paths(call, scene, operands[1:])
     elif len(operands) == 1 and (operands[0].glob or looks_like_file(operands[0].text or operands[0].prefix)):
         yield from discard_paths(call, scene, operands, Certainty.POSSIBLE)
+    elif len(operands) == 1 and not call.has("--detach", "--no-guess"):
+        yield git_config.kept_by_git(call, operands[0].text or "")  # a branch of the remote is tracked from now on
 
 
 def restore(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -93,6 +98,9 @@ def switch(call: Call, scene: Scene) -> Iterator[Effect]:
     """switch: refuses when work would be lost, unless told to discard it."""
     if call.has("-f", "--force", "--discard-changes"):
         yield discard_all(call, force="1")
+    created = call.value("-c", "-C", "--create", "--force-create")
+    if call.operands if created is not None else (call.has("-t", "--track") or (call.operands and not call.has("--detach", "-d", "--no-guess"))):
+        yield git_config.kept_by_git(call, (created or call.operands[0]).text or "")
 
 
 def clean(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -196,6 +204,8 @@ def submodule(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from joined_text(call, scene, words, via="git submodule foreach")
     elif verb in ("deinit", "update") and (flags & {"-f", "--force"} or call.has("-f", "--force")):
         yield discard_all(call, force="1", submodules="1")
+    if verb in ("add", "update", "sync", "init", "deinit", "set-url", "set-branch", "absorbgitdirs"):
+        yield git_config.setting(call, "submodule.active", literal("(by git)"), "local")
     if verb in ("add", "update", "sync"):
         url = next((word for word in rest if verb == "add" and (word.text or "-")[0] != "-"), literal(""))
         yield git_refs.connects(call, url)
@@ -220,7 +230,8 @@ def commit(call: Call, scene: Scene) -> Iterator[Effect]:
     from .projects import hooks
 
     checks = () if call.has("-n", "--no-verify") else ("pre-commit", "commit-msg")
-    yield from hooks(call, scene, *checks, "prepare-commit-msg", "post-commit")
+    if not call.has("--dry-run", "--short", "--porcelain", "--long"):
+        yield from hooks(call, scene, *checks, "prepare-commit-msg", "post-commit")
     if call.has("--no-gpg-sign"):
         yield git_config.setting(call, "commit.gpgsign", literal("false"), "command")
 

@@ -37,6 +37,9 @@ def code_effects(
     """Effects of a program text in one of the languages."""
     if language == "php" and "<?" in text:
         text = "\n".join(re.findall(r"<\?(?:php|=)?(.*?)(?:\?>|\Z)", text, re.DOTALL))
+    if language == "perl" and "{" in text:
+        # `exec {"rm"} "ls", "-rf", $d` runs rm; the first word of the list is only its name
+        text = re.sub(r"""\b(exec|system)\s*\{\s*(["'])([^"'{}]+)\2\s*\}\s*(?:(["'])[^"']*\4\s*,)?""", r'\1 "\3", ', text)
     if len(text) > LONGEST:
         return (
             call.effect(

@@ -104,6 +104,8 @@ class Expression:
         field = self.words[self.at] if self.at < len(self.words) else literal("")
         self.at += 1
         value = field.text if field.text is not None else field.prefix + "*" + field.suffix
+        if field.glob and len(field.values) == 1:
+            value = field.values[0]  # an unquoted pattern that matches nothing here reaches find as it stands
         if text == "-maxdepth":
             self.depth = value
         if negated:

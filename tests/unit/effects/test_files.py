@@ -87,7 +87,7 @@ COPIES = [
     ("cp a.json .", "file.write ./a.json"),
     ("cp -t build a b", "file.write ./build/a; file.write ./build/b"),
     ("cp a b dir", "file.write ./dir/a; file.write ./dir/b"),
-    ("cp -n a b.txt", "file.write ./b.txt noclobber=1"),
+    ("cp -n a b.txt", "file.create ./b.txt noclobber=1"),
     ("cp /dev/null /etc/resolv.conf", "file.write /etc/resolv.conf; no file.read"),
     ("mv build/new.json package-lock.json", "file.move ./build/new.json; file.write ./package-lock.json"),
     ("mv package-lock.json build/", "file.move ./package-lock.json; file.write ./build/package-lock.json"),
