@@ -56,6 +56,9 @@ def declare(ev: Evaluator, call: Call) -> State | None:
         for name in names:
             if set("aA") & set(letters) and not isinstance(ev.state.variables.get(name), Array):
                 ev.state.assign(name, Array({}, "A" in letters))
+    if "n" in letters and call.name != "export":
+        _refer(ev, names, deferred, call)
+        return None
     for name, append, value in deferred:
         old = ev.lookup(name)
         if append and isinstance(old, Text):
@@ -78,6 +81,17 @@ def declare(ev: Evaluator, call: Call) -> State | None:
     call.words = words
     call.record(ev, values.EMPTY if pairs or names else None)
     return None
+
+
+def _refer(ev: Evaluator, names: list[str], deferred: list[tuple[str, str, Text]], call: Call) -> None:
+    """`declare -n`: names that stand for other variables."""
+    for name in names:
+        ev.state.refer(name, "")
+    for name, _, value in deferred:
+        ev.state.refer(name, value.text)
+    for assignment in call.declared:
+        ev.state.refer(assignment.name, ev.expander.single(assignment.value).text)
+    call.record(ev, values.EMPTY)
 
 
 def _assigned_word(name: str, field: Field) -> Field:
@@ -120,7 +134,10 @@ def unset(ev: Evaluator, call: Call) -> State | None:
         if text is None or text.startswith("-"):
             continue
         ev.check_hidden(text, call.span, "unset", subscript=True)
-        if functions or (text in ev.state.functions and ev.lookup(text) is None):
+        if any(f.text == "-n" for f in call.args) and text in ev.state.references:
+            ev.state.references = {name: to for name, to in ev.state.references.items() if name != text}
+            ev.state.version += 1
+        elif functions or (text in ev.state.functions and ev.lookup(text) is None):
             ev.state.functions.pop(text, None)
             ev.state.version += 1
         elif "[" in text:

@@ -70,6 +70,7 @@ def call(
         simple.record(ev, (), (), fds, streams, span)
     state = ev.state
     held = state.positional, state.open_positional, state.fds
+    references = state.references
     state.positional, state.open_positional = arguments(fields[1:])
     state.fds = fds
     state.locals = (*state.locals, {})
@@ -96,6 +97,7 @@ def call(
                 else:
                     after.variables[variable] = value
             after.locals = after.locals[:-1]
+            after.references = references
             after.positional, after.open_positional, after.fds = held
     return failed
 

@@ -174,7 +174,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
     if repeated:
 
         def run() -> None:
-            ev.state.assign(node.name, items[0][0])
+            _bind(ev, node.name, items[0][0])
             _after(ev, _iteration(ev, node.body, False))
 
         _passes(ev, run)
@@ -182,7 +182,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
     breaks: list[State] = []
     dead = ev.state.dead
     for text, open_ in items:
-        ev.state.assign(node.name, text)
+        _bind(ev, node.name, text)
         before = ev.state.copy() if open_ else None
         breaks += _iteration(ev, node.body, not open_)
         if before is not None:
@@ -190,6 +190,14 @@ def _run_for(ev: Evaluator, node: For) -> None:
         if ev.state.dead and not dead:
             break
     _after(ev, breaks)
+
+
+def _bind(ev: Evaluator, name: str, text: Text) -> None:
+    """The loop's variable; a reference gets another variable at each turn."""
+    if name in ev.state.references:
+        ev.state.refer(name, text.text)
+    else:
+        ev.state.assign(name, text)
 
 
 def run_arith_for(ev: Evaluator, node: Node) -> State | None:

@@ -161,7 +161,10 @@ def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
     if kind == "u":
         return values.transform(text, lambda v: v[:1].upper() + v[1:])
     if kind == "Q":
-        return values.transform(text, lambda v: "'" + v.replace("'", "'\\''") + "'")
+        if any(not v.isprintable() for v in text.values):
+            return values.unknown("a quoted value with control characters", "opaque")
+        quoted = values.transform(text, lambda v: "'" + v.replace("'", "'\\''") + "'")
+        return values.join(Text(("",), unset=text.unset), quoted) if text.unset else quoted  # of what is unset nothing is left, not even quotes
     if kind == "E":
         from .words import decode_ansi
 

@@ -24,6 +24,10 @@ _VOLATILE = frozenset(
 def lookup(ev: Evaluator, name: str) -> Text | Array | None:
     """What a variable or special parameter holds; None when it is surely unset."""
     state = ev.state
+    if state.references:
+        name = state.stands_for(name)
+        if not name:
+            return None
     if name in state.variables:
         return state.variables[name]
     found = ev.environment.get(name)
@@ -254,6 +258,8 @@ def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
         if isinstance(held, Array) and held.open_ is None:
             return [Text((key,)) for key in held.items], True
         return [values.unknown(f"subscripts of `{part.name}`", "variable", part.name)], True
+    if part.name in ev.state.references:
+        return [Text((ev.state.references[part.name],))], False
     name = scalar(ev, part.replace(op="")).text
     if name is None or not name.replace("_", "a").isalnum():
         return [values.unknown(f"indirect through `{part.name}`", "variable", part.name)], False

@@ -49,6 +49,7 @@ class State:
         "open_positional",
         "options",
         "positional",
+        "references",
         "stack",
         "traps",
         "variables",
@@ -63,6 +64,7 @@ class State:
         self.stack: tuple[Text, ...] = ()
         self.functions: dict[str, tuple[Node, bool]] = {}  # name -> (body, surely defined)
         self.attributes: dict[str, str] = {}  # name -> letters of declare (i, u, l, n, A ...); replaced, never changed in place
+        self.references: dict[str, str] = {}  # name of a `declare -n` -> the variable it stands for, "" before it has one; replaced, never changed in place
         self.aliases: dict[str, str] = {}
         self.options: frozenset[str] = frozenset()
         self.positional: tuple[Text, ...] = ()
@@ -93,9 +95,39 @@ class State:
         return new
 
     def assign(self, name: str, value: Variable) -> None:
-        """Sets or unsets a variable."""
-        self.variables[name] = value
+        """Sets or unsets a variable, or the one that it refers to; a reference without one gets its variable by the first value."""
         self.version += 1
+        if self.references:
+            last = self.last_reference(name)
+            if last and not self.references[last] and isinstance(value, Text):
+                self.refer(last, value.text)
+                return
+            name = self.stands_for(name)
+        self.variables[name] = value
+
+    def refer(self, name: str, target: str | None) -> None:
+        """`declare -n name=target`. A target that is not known makes the value unknown."""
+        self.references = {other: to for other, to in self.references.items() if other != name}
+        self.variables.pop(name, None)
+        self.version += 1
+        if target is not None and (not target or target.isidentifier()) and target != name:
+            self.references[name] = target
+        else:
+            self.variables[name] = values.unknown(f"`{name}` refers to another variable", "variable", name)
+
+    def last_reference(self, name: str) -> str:
+        """The last reference on the way from this name; "" when it is none."""
+        found = ""
+        for _ in range(_MOST_REFERENCES):
+            if name not in self.references:
+                break
+            found, name = name, self.references[name]
+        return found
+
+    def stands_for(self, name: str) -> str:
+        """The variable that is read and written under this name."""
+        last = self.last_reference(name)
+        return self.references[last] if last else name
 
 
 def same(first: State, second: State) -> bool:
@@ -129,6 +161,10 @@ def merge(first: State, second: State) -> State:
             chosen = here or there
             assert chosen is not None
             new.functions[name] = (chosen[0], False)
+    if first.references != second.references:
+        for name in {**first.references, **second.references}:
+            if first.references.get(name) != second.references.get(name):
+                new.refer(name, None)
     new.aliases = {**second.aliases, **first.aliases}
     new.exported = first.exported | second.exported
     new.options = (first.options & second.options) | ((first.options | second.options) & _RISKY_OPTIONS)
@@ -147,6 +183,7 @@ def merge(first: State, second: State) -> State:
     return new
 
 
+_MOST_REFERENCES = 8
 _RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace"})
 MISSING = Text(("",), unset=("?",))
 

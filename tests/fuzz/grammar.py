@@ -24,7 +24,7 @@ BUILTINS = (
     "readonly r=1", "read x y <<< 'p q r'", "IFS=: read -r x y <<< p:q", "printf -v x '%s-' a b", "mapfile -t arr <<< $'p\\nq'", "declare -a arr=(p 'q r')",
     "arr=(p q)", "arr+=(s)", "arr[2]=t", "declare -A m=([k]=v)", "IFS=,", "shopt -s nullglob", "shopt -s extglob", "alias c9=c1", "true", "false", ":", "return 0",
     "trap 'c3 bye' EXIT", "getopts ab: o -a -b z", "pushd /tmp", "popd", "let y=1+2", "((y++))", "local z=1", "wait", "x=$(echo p q)", "x=`c1 s`", "x=y; y=rm", "hash -r",
-    "[[ $x == a* ]] && c1 m", "[[ $x =~ (a)(b) ]] && c2 ${BASH_REMATCH[1]}", '[ -n "$x" ] && c3 n', "test -f q || c1 z", "source ./nofile", ". /dev/null", "exec 3>f",
+    "[[ $x == a* ]] && c1 m", "[[ $x =~ (a)(b) ]] && c2 ${BASH_REMATCH[1]}", '[ -n "$x" ] && c3 n', "test -f q || c1 z", "source ./nofile", "exec 3>f",
     "exec 3>&-", "exit 0", "declare -n nr=x; nr=c2", "${u:-c2} a", "$x a", '"$x" a', "type c1", "command -v c1", "echo $x", "set -o pipefail", "ulimit -c 0", "umask 022",
 )  # fmt: skip
 STREAMS = (
