@@ -74,7 +74,7 @@ class Pipeline:
         parser: Parser,
         instincts: tuple[Instinct, ...],
         situation: Callable[[Intent, tuple[Effect, ...]], Situation],
-        facts: Callable[[Situation], FactSource],
+        facts: Callable[[Situation, Intent], FactSource],
         audit: AuditLog,
         clock: Clock,
         new_id: Callable[[], str],
@@ -124,7 +124,7 @@ class Pipeline:
 
         # The host is asked by need: a judgement that its reflexes end never looks at a disk.
         def ask(wanted: Sequence[Question]) -> dict[Question, Answer]:
-            return self._facts(situation).answer(wanted)
+            return self._facts(situation, intent).answer(wanted)
 
         def scripts() -> tuple[tuple[Effect, ...], dict[Question, Answer]]:
             nonlocal scripted
@@ -249,7 +249,7 @@ class Pipeline:
 
     def _refuse_changed(self, judgement: Judgement) -> None:
         """What was judged is what runs: a script that is another one by now is not it. Raises IntentError."""
-        path = changed(judgement.facts, lambda wanted: self._facts(judgement.situation).answer(wanted))
+        path = changed(judgement.facts, lambda wanted: self._facts(judgement.situation, judgement.intent).answer(wanted))
         if path:
             raise IntentError(f"`{path}` has changed since it was judged", hint="give the command again: it is judged anew")
 

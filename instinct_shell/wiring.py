@@ -266,7 +266,7 @@ class Guard:
             homes=self.person.homes,
         )
 
-    def _facts(self, situation: Situation) -> FactSource:
+    def _facts(self, situation: Situation, intent: Intent) -> FactSource:
         from .execution.facts import HostFacts
 
         return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     Body = tuple[tuple[str, object], ...]
 
 SHAPE = 1
+# Of a file tool's intent these say what it does, beside content and target.
+FILE_METADATA = ("destination", "edits", "hunks", "recursive", "exclusive")
 
 
 def judged(judgement: Judgement, profile: Profile, *, request: str = "", grant: str = "") -> Body:
@@ -88,6 +90,8 @@ def fault(error: InstinctError) -> Body:
 
 
 def intent_digest(intent: Intent, profile: Profile) -> str:
-    """What a grant is given for: exactly this text, here, under this profile."""
+    """What a grant is given for: exactly this text, here, under this profile; of a file tool's intent also what is replaced and where it goes."""
     parts = (str(intent.type), intent.content, intent.target, intent.cwd, profile.digest, intent.argv0, *intent.positional)
+    if str(intent.type).startswith("file_"):
+        parts += tuple(repr(intent.meta(name)) for name in FILE_METADATA)
     return text_digest("\0".join(parts))

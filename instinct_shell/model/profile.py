@@ -111,6 +111,12 @@ class Profile(Value):
     package_lookalike: Decision = Decision.ASK
     package_foreign: Decision = Decision.ASK  # foreign index, URL, git source
     package_global: Decision = Decision.ASK
+    file_syntax: Decision = Decision.DENY  # a file tool's write brings a syntax error that was not there
+    file_linter: Decision = Decision.ASK  # the project's own linter finds something new; ALLOW only says so
+    file_secrets: Decision = Decision.DENY  # a file tool's write brings a secret into a file
+    file_leases: Decision = Decision.ASK  # another session wrote this path a short while ago
+    file_binary: Decision = Decision.ASK  # text would take the place of a binary file
+    file_most_bytes: int = 10 * 1024 * 1024  # the largest file that a file tool writes; 0: no limit
     programs: tuple[ProgramRow, ...] = ()  # programs that the person, or the project, described
     plugged: tuple[Plugged, ...] = ()  # instincts of installed packages, named by the person with their digest
     remote_exec_local: Decision = Decision.ALLOW  # `docker exec` on this machine; `ssh` and `kubectl exec` follow net.remote_exec

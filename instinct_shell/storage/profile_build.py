@@ -27,11 +27,13 @@ _FIELDS = {
     "git_config_risky": "git.risky_config", "session_ceiling_micros": "spend.session_ceiling", "day_ceiling_micros": "spend.day_ceiling",
     "month_ceiling_micros": "spend.month_ceiling", "spend_ceiling_micros": "spend.commitment_ceiling", "ask_becomes": "ask.becomes",
     "durability": "records.durability", "env_allow": "environment.allow", "env_deny": "environment.deny",
+    "file_most_bytes": "files.most_bytes",
 }  # fmt: skip
 _DECISIONS = {
     "default_effect": "effects.default", "host_executed_decision": "paths.host_executed_decision", "environment_dump": "environment.dump",
     "package_unknown": "packages.unknown", "package_lookalike": "packages.lookalike", "package_foreign": "packages.foreign",
-    "package_global": "packages.global", "remote_exec_local": "network.local_containers",
+    "package_global": "packages.global", "remote_exec_local": "network.local_containers", "file_syntax": "files.syntax",
+    "file_linter": "files.linter", "file_secrets": "files.secrets", "file_leases": "files.leases", "file_binary": "files.binary",
 }  # fmt: skip
 
 

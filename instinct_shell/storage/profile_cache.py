@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 Mark = tuple[int, int, int]
-FORMAT = 4
+FORMAT = 5
 LARGEST = 512 * 1024
 
 

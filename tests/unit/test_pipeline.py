@@ -74,7 +74,7 @@ class World:
             parser=self.parser,
             instincts=instincts,
             situation=lambda intent, effects: Situation(workspace="/w", home="/home/dev"),
-            facts=lambda situation: self.facts,
+            facts=lambda situation, intent: self.facts,
             audit=self.audit,
             clock=FakeClock(),
             new_id=lambda: "run1",
