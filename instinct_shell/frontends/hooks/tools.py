@@ -9,9 +9,10 @@ import json
 import posixpath
 import re
 
+from ...effects.edits import Replacement, hunk_data, replacement_data
+from ...effects.patch import changes
 from ...errors import IntentError
 from ...model.value import Value
-from . import patch
 from .protocol import text
 
 TYPE_CHECKING = False
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 PATHS = ("file_path", "path", "filePath", "absolute_path", "notebook_path")
 CONTENTS = ("content", "file_text", "contents", "text")
+OUTGOING = ("old_string", "old_str", "oldString", "old_source", "before")
 INCOMING = ("new_string", "new_str", "newString", "new_source", "after", "content", "diff", "code_edit")
 FOLDERS = ("workdir", "dir_path", "directory", "cwd")
 
@@ -119,14 +121,23 @@ def _write(tool: Tool, given: Mapping[str, object], cwd: str) -> tuple[Line, ...
 
 def _edit(tool: Tool, given: Mapping[str, object], cwd: str) -> tuple[Line, ...]:
     edits = given.get("edits")
-    if isinstance(edits, list):
-        content = "\n".join(text(each, *tool.content, needed=False) for each in edits if isinstance(each, dict))
-    else:
-        content = text(given, *tool.content, needed=False)
+    parts = [each for each in edits if isinstance(each, dict)] if isinstance(edits, list) else [given]
+    content = "\n".join(text(each, *tool.content, needed=False) for each in parts)
+    known = [_replacement(tool, each) for each in parts]
+    # What the file will hold can be told only when all of it is replacement; else the incoming text alone is judged.
+    metadata = {"edits": replacement_data([each for each in known if each is not None])} if known and all(known) else {}
     targets = given.get("files")
     if isinstance(targets, list) and targets and all(isinstance(path, str) for path in targets):
         return tuple(_line("file_edit", cwd, target=path, content=content) for path in targets)
-    return (_line("file_edit", cwd, target=text(given, *tool.subject), content=content),)
+    return (_line("file_edit", cwd, target=text(given, *tool.subject), content=content, metadata=metadata),)
+
+
+def _replacement(tool: Tool, given: Mapping[str, object]) -> Replacement | None:
+    """The exact replacement that an edit asks for; None when it edits in another way (insert at a line, a notebook cell, a diff)."""
+    if not any(isinstance(given.get(name), str) for name in OUTGOING) or "notebook_path" in given:
+        return None
+    everywhere = any(given.get(name) is True for name in ("replace_all", "replaceAll", "allow_multiple"))
+    return Replacement(text(given, *OUTGOING), text(given, *tool.content, needed=False), everywhere)
 
 
 def _read(tool: Tool, given: Mapping[str, object], cwd: str) -> tuple[Line, ...]:
@@ -159,13 +170,15 @@ def _patch(tool: Tool, given: Mapping[str, object], cwd: str) -> tuple[Line, ...
 
 def _patch_lines(body: str, cwd: str) -> tuple[Line, ...]:
     found: list[Line] = []
-    for change in patch.changes(body):
+    for change in changes(body):
         if change.kind == "add":
             found.append(_line("file_write", cwd, target=change.path, content=change.added))
         elif change.kind == "delete":
             found.append(_line("file_delete", cwd, target=change.path))
         else:
-            found.append(_line("file_edit", cwd, target=change.path, content=change.added))
+            if change.hunks:
+                metadata = {"hunks": hunk_data(change.hunks)}
+                found.append(_line("file_edit", cwd, target=change.path, content=change.added, metadata=metadata))
             if change.to:
                 found.append(_line("file_move", cwd, target=change.path, metadata={"destination": change.to}))
     return tuple(found)
