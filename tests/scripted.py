@@ -25,7 +25,7 @@ ENV = (("HOME", "/home/dev"), ("PATH", "/usr/bin:/bin"), ("PWD", WORKSPACE), ("U
 @cache
 def profile(name: str = "dev") -> Profile:
     """A shipped profile."""
-    return ProfileStore().load(name, WORKSPACE, {})
+    return ProfileStore(home="/nonexistent", cache=False).load(name, "", {})
 
 
 class Disk:
@@ -61,7 +61,7 @@ class World:
             parser=parser(),
             instincts=BUILTIN,
             situation=lambda intent, effects: situation,
-            facts=lambda _: self.disk,
+            facts=lambda *_: self.disk,
             audit=self.audit,
             clock=FakeClock(),
             new_id=lambda: "run1",

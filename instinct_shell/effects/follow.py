@@ -184,6 +184,8 @@ def resolve_links(effect: Effect, links: dict[str, str]) -> Effect:
 def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], cwd: Field, scene: Scene) -> Surroundings:
     """What a nested shell starts with: the call's directory, environment, stdin and positional parameters, as far as they are known."""
     changed = dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
+    if positional and "/" in (positional[0].text or ""):
+        changed["BASH_SOURCE"] = positional[0]  # `cd "$(dirname "${BASH_SOURCE[0]}")"`
     stdin = call.invocation.stdin
     return Surroundings(
         cwd=cwd.text or "/",

@@ -80,6 +80,10 @@ def is_unread(effect: Effect) -> bool:
 
 def _is_loading(effect: Effect, scene: Scene) -> bool:
     """Whether a script of the project only loads the project's own settings, as applications do when they start."""
+    from .flow import looks_secret
+
+    if effect.kind is EffectKind.CODE_SCRIPT:
+        return effect.program in ("source", ".") and looks_secret(effect.target.text) and inside(effect.target.text, scene.workspace)
     if effect.kind is not EffectKind.FILE_READ or effect.get("source_of_copy") or not inside(effect.target.text, scene.workspace):
         return False
     return effect.program in LOADERS or effect.has("loaded")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from ..model.effect import Effect, EffectKind
+from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, Origin, literal
 from . import recipes
 from .call import Call, Scene, inside
@@ -27,6 +27,8 @@ CANDIDATES = {
     "justfile": ("justfile", "Justfile", ".justfile"),
     "Taskfile.yml": ("Taskfile.yml", "taskfile.yml", "Taskfile.yaml", "taskfile.yaml", "Taskfile.dist.yml"),
 }
+# Programs that only put a project's own hooks in place.
+HOOK_INSTALLERS = frozenset(("husky", "lefthook", "simple-git-hooks"))
 _MOST_INCLUDES = 8
 
 
@@ -96,8 +98,12 @@ def lifecycle(call: Call, scene: Scene, cwd: Field | None = None) -> Iterator[Ef
     folder = (cwd or call.invocation.cwd).text
     path = posixpath.join(folder, "package.json") if folder else ""
     text = scene.code_of(path) if path else None
-    if text is not None:
-        yield from run_tasks(call, scene, "npm", text, "install prepare", path)
+    for effect in run_tasks(call, scene, "npm", text, "install prepare", path) if text is not None else ():
+        if effect.kind is EffectKind.GIT_HOOK and effect.program in HOOK_INSTALLERS:
+            # `"prepare": "husky"` stands in half of all projects; the hooks themselves are looked at when git runs them
+            yield call.effect(EffectKind.GIT_CONFIG, Target(TargetKind.NAME, "husky.installed"), key="husky.installed", value="(by install)", scope="local")
+        else:
+            yield effect
 
 
 def build_script(call: Call, scene: Scene, manager: str, folder: str) -> Iterator[Effect]:

@@ -6,11 +6,13 @@ that weighs. The answers that go into the record hold digests, no text.
 
 from __future__ import annotations
 
+from ..effects.followed import is_unread
+from ..model.effect import EffectKind
 from ..model.fact import Answer, Question, QuestionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from ..effects.derive import Derivation
     from ..model.effect import Effect
@@ -46,7 +48,17 @@ def follow(first: Derivation, again: Again, ask: Ask) -> tuple[tuple[Effect, ...
         if len(texts) == before:
             break
         last = again(tuple(texts.items()))
-    return tuple(effect for effect in last.effects if effect.has("script")), known
+    return tuple(dict.fromkeys(_out_of_files(first, last, texts))), known
+
+
+def _out_of_files(first: Derivation, last: Derivation, texts: dict[str, str]) -> Iterator[Effect]:
+    """The effects that the texts of the files brought: those that bear `script`, and those that came by way of stdin (`psql < x.sql`)."""
+    before = set(first.effects)
+    for effect in last.effects:
+        if effect.has("script"):
+            yield effect
+        elif texts and effect not in before and effect.kind is not EffectKind.CODE_SCRIPT and not is_unread(effect):
+            yield effect.replace(attributes=tuple(sorted((*effect.attributes, ("script", next(iter(texts)))))))
 
 
 def digest_alone(answer: Answer) -> Answer:
