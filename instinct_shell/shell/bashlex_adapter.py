@@ -199,6 +199,8 @@ class _Adapter:
             elif kind == "assignment" and not words:
                 assignments.append(self.assignment(part))
             elif kind in ("word", "assignment"):
+                if not words and _ASSIGNMENT.match(self.text, part.pos[0], part.pos[1]):
+                    raise Untrusted  # behind a redirection bashlex takes `x=1` for the command
                 if declaring and _ASSIGNMENT.match(self.text, part.pos[0], part.pos[1]):
                     declared.append(self.assignment(part))
                     continue

@@ -164,7 +164,9 @@ def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
         if any(not v.isprintable() for v in text.values):
             return values.unknown("a quoted value with control characters", "opaque")
         quoted = values.transform(text, lambda v: "'" + v.replace("'", "'\\''") + "'")
-        return values.join(Text(("",), unset=text.unset), quoted) if text.unset else quoted  # of what is unset nothing is left, not even quotes
+        return (
+            values.join(Text(("",), unset=text.unset), quoted) if text.unset else quoted
+        )  # of what is unset nothing is left, not even quotes
     if kind == "E":
         from .words import decode_ansi
 

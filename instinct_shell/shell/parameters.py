@@ -15,6 +15,16 @@ if TYPE_CHECKING:
 
 DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
 OPEN = "unknown number of"
+# what bash sets itself when the environment does not
+_SET_BY_BASH = {
+    "BASH": "/bin/bash",
+    "SHELL": "/bin/bash",
+    "OSTYPE": "linux-gnu",
+    "PS4": "+ ",
+    "IFS": " \t\n",
+    "TERM": "dumb",
+    "OPTERR": "1",
+}
 _VOLATILE = frozenset(
     "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO BASHPID PPID HOSTNAME UID EUID COLUMNS LINES BASH_VERSION BASH_COMMAND "
     "BASH_SUBSHELL SHLVL MACHTYPE HOSTTYPE SHELLOPTS BASHOPTS OPTIND COMP_LINE HISTCMD".split()
@@ -50,13 +60,13 @@ def lookup(ev: Evaluator, name: str) -> Text | Array | None:
         return values.unknown("number of arguments", "positional", "#") if state.open_positional else Text((str(len(state.positional)),))
     if name in ("USER", "LOGNAME"):
         return Text((ev.surroundings.user,)) if ev.surroundings.user else values.unknown("user name", "variable", name)
-    if name in ("$", "!", "?", "-", "_"):
+    if name in _SET_BY_BASH:
+        return Text((_SET_BY_BASH[name],))
+    if name in ("$", "!", "?", "-", "_", "PATH"):
         return values.unknown(f"`${name}` is set when it runs", "variable", name)
     if name in _VOLATILE:
         return values.unknown(f"`{name}` is set when it runs", "variable", name)
-    if name == "IFS":
-        return Text((" \t\n",))
-    return {"BASH": Text(("/bin/bash",)), "OSTYPE": Text(("linux-gnu",)), "PS4": Text(("+ ",))}.get(name)
+    return None
 
 
 def tilde(ev: Evaluator, user: str) -> Text:

@@ -75,9 +75,12 @@ class _Adapter(WordAdapter):
         return found
 
     def statement(self, stmt: Json) -> Node:
-        span = self.span(stmt)
         redirects = tuple(self.redirect(r) for r in stmt.get("Redirs") or ())
         command = stmt.get("Cmd")
+        span = self.span(stmt)
+        if stmt.get("Semicolon") and (command or redirects):  # `;` and `&` end a statement and are no part of it
+            ends = [r.span.end for r in redirects] + ([self.at(command["End"])] if command else [])
+            span = Span(span.start, max(ends))
         node: Node = Command(span, (), (), redirects) if command is None else self.command(command, redirects, span)
         if stmt.get("Negated"):
             node = node.replace(negated=True) if isinstance(node, Pipeline) and not node.negated else Pipeline(span, (node,), negated=True)
@@ -258,7 +261,13 @@ class _Adapter(WordAdapter):
 
     def _coprocclause(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
         name = node.get("Name")
-        return Coproc(span, self.source(name) if name else "COPROC", self.statement(node["Stmt"]), redirects)
+        body = self.statement(node["Stmt"])
+        if name and isinstance(body, Command):
+            # bash knows a name only in front of a compound command; `coproc a declare b` runs `a`
+            if body.assignments_in_words or "=" in self.source(name):
+                return Opaque(span, "`coproc` with an assignment", self.text[span.start : span.end])
+            return Coproc(span, "COPROC", body.replace(words=(self.word(name), *body.words)), redirects)
+        return Coproc(span, self.source(name) if name else "COPROC", body, redirects)
 
     # ------------------------------------------------------------ redirections and assignments
 

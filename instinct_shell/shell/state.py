@@ -64,7 +64,9 @@ class State:
         self.stack: tuple[Text, ...] = ()
         self.functions: dict[str, tuple[Node, bool]] = {}  # name -> (body, surely defined)
         self.attributes: dict[str, str] = {}  # name -> letters of declare (i, u, l, n, A ...); replaced, never changed in place
-        self.references: dict[str, str] = {}  # name of a `declare -n` -> the variable it stands for, "" before it has one; replaced, never changed in place
+        self.references: dict[
+            str, str
+        ] = {}  # name of a `declare -n` -> the variable it stands for, "" before it has one; replaced, never changed in place
         self.aliases: dict[str, str] = {}
         self.options: frozenset[str] = frozenset()
         self.positional: tuple[Text, ...] = ()

@@ -14,6 +14,7 @@ from ..errors import IntentError, LimitError
 MAX_BYTES = 64 * 1024
 MAX_WORDS = 2_000
 MAX_NESTING = 50
+_PLAIN = frozenset("'\"\\#<")
 _BASHLEX_CHARACTERS = 6_000  # above, bashlex comes near the parsers' deadline
 
 
@@ -29,6 +30,9 @@ def check_limits(text: str) -> None:
         raise IntentError("the command holds a NUL byte, which no shell can be given", hint="remove the NUL byte")
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogateescape")) > MAX_BYTES:
         raise LimitError(f"the command is longer than {MAX_BYTES // 1024} KB", hint="write the data to a file and name the file")
+    if len(text) > 2 * MAX_WORDS and _PLAIN.isdisjoint(text) and len(text.split()) > MAX_WORDS:
+        # without quotes and heredocs each piece is a word; the parsers count the words of all other texts
+        raise LimitError(f"the command has more than {MAX_WORDS:,} words", hint="split it, or put the data into a file")
     if text.count("(") + text.count("{") > MAX_NESTING and nesting(text) > MAX_NESTING:
         raise LimitError(f"the command is nested deeper than {MAX_NESTING} levels", hint="split the command into simpler ones")
 
