@@ -25,10 +25,14 @@ def _risky() -> re.Pattern[str]:
 
 
 def check_limits(text: str) -> None:
-    """Raises IntentError for a NUL, LimitError (naming the limit) for too much text or nesting."""
+    """Raises IntentError for what is no text (a NUL, a lone surrogate), LimitError (naming the limit) for too much text or nesting."""
     if "\0" in text:
         raise IntentError("the command holds a NUL byte, which no shell can be given", hint="remove the NUL byte")
-    if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogateescape")) > MAX_BYTES:
+    try:
+        size = len(text.encode("utf-8", "surrogateescape"))
+    except UnicodeEncodeError:
+        raise IntentError("the command holds half a character (a lone surrogate)", hint="send the command as UTF-8") from None
+    if size > MAX_BYTES:
         raise LimitError(f"the command is longer than {MAX_BYTES // 1024} KB", hint="write the data to a file and name the file")
     if len(text) > 2 * MAX_WORDS and _PLAIN.isdisjoint(text) and len(text.split()) > MAX_WORDS:
         # without quotes and heredocs each piece is a word; the parsers count the words of all other texts

@@ -30,6 +30,7 @@ def parser() -> object:
 
 REFUSED = [
     ("a\0b", IntentError, "NUL"),
+    ("a\ud800b", IntentError, "half a character"),
     ("x" * 100_000, LimitError, "64 KB"),
     ("é" * 40_000, LimitError, "64 KB"),
     ("$(" * 300, LimitError, "nested deeper than 50"),
