@@ -16,6 +16,7 @@ from .hosts import host_of, is_local
 from .output import stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
+from .scripts import printed
 from .verbs import shown, spoken, variables_of, with_attributes
 
 TYPE_CHECKING = False
@@ -76,7 +77,14 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
 
 
 def script(call: Call, scene: Scene, field: Field, server: Server, dialect: str) -> Iterator[Effect]:
-    """A file of SQL that the client runs: followed when this line wrote it."""
+    """A file of SQL that the client runs: followed when its text is known."""
+    if any(origin.kind == "process" for origin in field.origins):
+        known = printed(field, scene)
+        if known is not None:
+            yield from statement_effects(call, scene, known, server, dialect)
+        else:
+            yield _opaque(call, server, field.reason)
+        return
     for effect in file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="sql", dialect=dialect, **server.attributes()):
         text = scene.files.get(effect.target.text)
         if text is not None:
