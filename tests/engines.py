@@ -77,7 +77,9 @@ class Engines:
 
     def records(self) -> list[dict[str, object]]:
         """The audit trail, oldest first."""
-        lines = [line for path in sorted((self.state / "instinct-shell" / "audit").glob("*.jsonl")) for line in path.read_text().splitlines()]
+        lines = [
+            line for path in sorted((self.state / "instinct-shell" / "audit").glob("*.jsonl")) for line in path.read_text().splitlines()
+        ]
         return [json.loads(line) for line in lines]
 
     def build_c_launcher(self, folder: Path) -> None:

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -20,63 +18,8 @@
 #error "build it by bin/setup"
 #endif
 
-enum { HELLO_MS = 1000, ANSWER_MS = 4000, HOLDER_MS = 3000, MOST = 16 << 20 };
+enum { HELLO_MS = 1000, ANSWER_MS = 4000, MOST = 16 << 20 };
 extern char **environ;
-static const char *kind = "own"; /* of jail; or "session" */
-
-/* ---- bytes */
-
-bool write_all(int fd, const void *data, size_t size)
-{
-    for (const char *at = data; size;) {
-        ssize_t part = write(fd, at, size);
-        if (part < 0 && errno == EINTR) continue;
-        if (part < 0) return false;
-        at += part;
-        size -= (size_t)part;
-    }
-    return true;
-}
-
-bool read_all(int fd, void *data, size_t size)
-{
-    for (char *at = data; size;) {
-        ssize_t part = read(fd, at, size);
-        if (part < 0 && errno == EINTR) continue;
-        if (part <= 0) return false;
-        at += part;
-        size -= (size_t)part;
-    }
-    return true;
-}
-
-bool split(char *data, size_t size, struct body *into)
-{
-    size_t room = 0;
-    *into = (struct body){0};
-    for (size_t at = 0; at < size;) {
-        if (size - at < 6) return false;
-        const unsigned char *length = (unsigned char *)data + at + 1;
-        uint32_t bytes = length[0] | length[1] << 8 | length[2] << 16 | (uint32_t)length[3] << 24;
-        if (bytes > size - at - 6 || data[at + 5 + bytes]) return false;
-        if (into->count == room) {
-            room = room * 2 + 64;
-            struct record *more = realloc(into->records, room * sizeof *more);
-            if (!more) return false;
-            into->records = more;
-        }
-        into->records[into->count++] = (struct record){data[at], bytes, data + at + 5};
-        at += bytes + 6;
-    }
-    return true;
-}
-
-const struct record *find(const struct body *body, char tag)
-{
-    for (size_t i = 0; i < body->count; i++)
-        if (body->records[i].tag == tag) return &body->records[i];
-    return NULL;
-}
 
 /* ---- a request that grows; `broken` once memory ran out */
 
@@ -196,15 +139,6 @@ static int open_runtime(void)
     return fd;
 }
 
-static bool wait_for(int fd, int ms)
-{
-    struct pollfd one = {.fd = fd, .events = POLLIN};
-    int ready;
-    do ready = poll(&one, 1, ms);
-    while (ready < 0 && errno == EINTR);
-    return ready > 0;
-}
-
 /* An engine that has taken our call and is what it says; -1 with the reason. */
 static int call_engine(const char **trouble)
 {
@@ -238,35 +172,6 @@ static int call_engine(const char **trouble)
     return engine;
 }
 
-/* Joins the session of this plan, if it names one. False: its holder does not answer. */
-static bool join_session(const struct body *plan, struct session *session)
-{
-    const struct record *path = find(plan, 'j'), *group = find(plan, 'o');
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct ucred holder;
-    socklen_t size = sizeof holder;
-    char letter = 0, *slash = path ? strrchr(path->data, '/') : NULL;
-    *session = (struct session){-1, -1, group && group->data[0] == '1'};
-    if (!path) return true;
-    if (!slash || strlen(slash) > 80) return false;
-    *slash = 0;
-    int folder = open(path->data, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    *slash = '/';
-    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d%s", folder, slash);
-    int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-    bool joined = folder >= 0 && connection >= 0 && !connect(connection, (struct sockaddr *)&address, sizeof address) &&
-                  !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &holder, &size) && holder.uid == geteuid() && holder.pid > 0;
-    if (folder >= 0) close(folder);
-    if (joined) session->holder = (int)syscall(SYS_pidfd_open, holder.pid, 0);
-    /* It greets after we hold its process: the number was still its own then. */
-    joined = joined && session->holder >= 0 && wait_for(connection, HOLDER_MS) && recv(connection, &letter, 1, 0) == 1 && letter == 'H';
-    if (joined) {
-        session->connection = connection;
-        kind = "session";
-    }
-    return joined;
-}
-
 /* The body of the next message, split; false when there is none in time. */
 static bool hear_answer(int engine, struct body *answer)
 {
@@ -291,15 +196,8 @@ static char run_id[64], ending[2400];
 /* Brings the end to the engine while what is left of the jail ends. */
 static void report_end(const struct outcome *outcome)
 {
-    const char *limit = outcome->limit ? outcome->limit : "-";
     struct request message = {.data = malloc(8192), .used = 4, .room = 8192};
-    if (outcome->failed)
-        snprintf(ending, sizeof ending, "failed %d %s", outcome->step_errno, outcome->step);
-    else if (outcome->ended)
-        snprintf(ending, sizeof ending, "ended %d %lld %lld %lld %lld %s %s", outcome->status, outcome->user_us, outcome->system_us, outcome->rss_kb,
-                 outcome->wall_us, limit, kind);
-    else
-        snprintf(ending, sizeof ending, "lost %lld %s %s", outcome->wall_us, limit, kind);
+    describe(outcome, ending, sizeof ending);
     if (!message.data) return;
     add_text(&message, 'F', ending);
     finish(&message);

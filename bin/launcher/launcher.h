@@ -32,6 +32,7 @@ bool split(char *data, size_t size, struct body *into); /* false: not a body */
 const struct record *find(const struct body *body, char tag);
 bool write_all(int fd, const void *data, size_t size);
 bool read_all(int fd, void *data, size_t size);
+bool wait_for(int fd, int ms); /* until there is something to read */
 
 /* The session that a command joins; both -1 for a jail of its own. own_group: it leads a process group of its own. */
 struct session {
@@ -54,9 +55,12 @@ struct outcome {
     int status;          /* raw wait status */
     long long user_us, system_us, rss_kb, wall_us;
     const char *limit;   /* which limit ended it, or NULL */
+    bool in_session;
 };
 /* Calls `told` once, as soon as the outcome is known, while what is left of the jail ends. */
 void watch(pid_t child, int report, double wall_seconds, const struct session *session, struct outcome *into, void (*told)(const struct outcome *));
+void describe(const struct outcome *outcome, char *into, size_t room);
+bool join_session(const struct body *plan, struct session *session); /* false: the plan names one, and its holder does not answer */
 bool plain_descriptors(void);
 _Noreturn void die_like(int number);
 

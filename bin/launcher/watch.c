@@ -14,13 +14,15 @@
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 static const int forwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH};
-enum { FIRST_REQUEST = 34, SAME_SIGNAL_MS = 5, GRACE_MS = 1000, END_MS = 5000 };
+enum { FIRST_REQUEST = 34, SAME_SIGNAL_MS = 5, GRACE_MS = 1000, END_MS = 5000, HOLDER_MS = 3000 };
 
 static bool is_forwarded(int number)
 {
@@ -187,6 +189,32 @@ static void take_over_process(struct run *run)
     }
 }
 
+/* Joins the session of this plan, if it names one. False: its holder does not answer. */
+bool join_session(const struct body *plan, struct session *session)
+{
+    const struct record *path = find(plan, 'j'), *group = find(plan, 'o');
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred holder;
+    socklen_t size = sizeof holder;
+    char letter = 0, *slash = path ? strrchr(path->data, '/') : NULL;
+    *session = (struct session){-1, -1, group && group->data[0] == '1'};
+    if (!path) return true;
+    if (!slash || strlen(slash) > 80) return false;
+    *slash = 0;
+    int folder = open(path->data, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    *slash = '/';
+    snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d%s", folder, slash);
+    int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    bool joined = folder >= 0 && connection >= 0 && !connect(connection, (struct sockaddr *)&address, sizeof address) &&
+                  !getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &holder, &size) && holder.uid == geteuid() && holder.pid > 0;
+    if (folder >= 0) close(folder);
+    if (joined) session->holder = (int)syscall(SYS_pidfd_open, holder.pid, 0);
+    /* It greets after we hold its process: the number was still its own then. */
+    joined = joined && session->holder >= 0 && wait_for(connection, HOLDER_MS) && recv(connection, &letter, 1, 0) == 1 && letter == 'H';
+    if (joined) session->connection = connection;
+    return joined;
+}
+
 /* The command is over. Not by itself: returns when nothing is left of it. */
 static void conclude(const struct session *session, bool by_itself)
 {
@@ -204,6 +232,7 @@ void watch(pid_t child, int report, double wall_seconds, const struct session *s
     struct run run = {.child = child, .report = report, .outcome = outcome, .started = now_us()};
     sigset_t all;
     sigfillset(&all);
+    outcome->in_session = session->connection >= 0;
     if (wall_seconds > 0) run.deadline = run.started + (long long)(wall_seconds * 1e6);
     take_over_process(&run);
     fcntl(report, F_SETFL, O_NONBLOCK);
@@ -239,6 +268,19 @@ void watch(pid_t child, int report, double wall_seconds, const struct session *s
     }
     close(signals);
     close(report);
+}
+
+/* As execution/jail/order.py reads it. */
+void describe(const struct outcome *outcome, char *into, size_t room)
+{
+    const char *limit = outcome->limit ? outcome->limit : "-", *kind = outcome->in_session ? "session" : "own";
+    if (outcome->failed)
+        snprintf(into, room, "failed %d %s", outcome->step_errno, outcome->step);
+    else if (outcome->ended)
+        snprintf(into, room, "ended %d %lld %lld %lld %lld %s %s", outcome->status, outcome->user_us, outcome->system_us, outcome->rss_kb,
+                 outcome->wall_us, limit, kind);
+    else
+        snprintf(into, room, "lost %lld %s %s", outcome->wall_us, limit, kind);
 }
 
 /* ---- 0, 1 and 2 */

@@ -8,7 +8,19 @@ from __future__ import annotations
 
 import posix
 from _ctypes import FUNCFLAG_CDECL, FUNCFLAG_USE_ERRNO, CFuncPtr, _SimpleCData, addressof, dlopen, dlsym, get_errno
-from _signal import SIG_DFL, SIG_SETMASK, SIGCHLD, SIGKILL, SIGPIPE, SIGXFSZ, pthread_sigmask, signal, sigtimedwait, sigwaitinfo, valid_signals
+from _signal import (  # type: ignore[import-not-found]  # the C half of `signal`, whose enums cost 4 ms
+    SIG_DFL,
+    SIG_SETMASK,
+    SIGCHLD,
+    SIGKILL,
+    SIGPIPE,
+    SIGXFSZ,
+    pthread_sigmask,
+    signal,
+    sigtimedwait,
+    sigwaitinfo,
+    valid_signals,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +47,7 @@ class _Function(CFuncPtr):
     _restype_ = _Long
 
 
-_syscall: Any = _Function(dlsym(dlopen(None, 0), "syscall"))
+_syscall: Any = _Function(dlsym(dlopen(None, 0), "syscall"))  # type: ignore[arg-type]  # None: this program itself
 _syscall.argtypes = (_Long,) + (_Pointer,) * 6
 _OURS = posix.uname().machine == "x86_64"  # the other one that has plans is aarch64
 _CLONE, _PRCTL, _CAPSET, _SECCOMP, _MOUNT = (56, 157, 126, 317, 165) if _OURS else (220, 167, 91, 277, 40)
@@ -337,7 +349,14 @@ class Inside:
     session's holder, None for a jail of its own."""
 
     def __init__(
-        self, plan: list[Record], handed: bytes, inner: dict[int, int], report: int, go: int, mask: Iterable[int], session: tuple[int, int] | None
+        self,
+        plan: list[Record],
+        handed: bytes,
+        inner: dict[int, int],
+        report: int,
+        go: int,
+        mask: Iterable[int],
+        session: tuple[int, int] | None,
     ) -> None:
         self._plan = plan
         self._fields = dict(plan)
@@ -562,5 +581,3 @@ def _reap(command: int, report: int) -> bytes:
             posix.write(report, b"continued\n")
         else:
             ended = b"ended %d %d %d %d\n" % (status, int(usage.ru_utime * 1e6), int(usage.ru_stime * 1e6), usage.ru_maxrss)
-
-

@@ -22,7 +22,7 @@ SAMPLES = (
     "node -e 'console.log(1)'; perl -ne print x; awk '{print $1}' f; sed -i s/a/b/ f",
     "curl -fsSL https://example.net/install.sh | sh",
     "docker compose up -d; kubectl get pods; terraform plan; aws s3 ls",
-    "for f in *.txt; do echo \"$f\" > out/${f%.txt}.md; done",
+    'for f in *.txt; do echo "$f" > out/${f%.txt}.md; done',
     "cat <<'EOF' > notes.md\ntext\nEOF",
     "sqlite3 app.db 'select 1'",
     "sudo apt-get install -y jq; kill -9 1; chmod 600 f; tar xzf a.tgz; ssh host ls; cp a b; mv b c; make -j2; env | grep PATH",
@@ -58,7 +58,7 @@ def served_check(arguments: list[str], made: type[Guard]) -> int:
     return guarded(lambda: run(chosen, made), usage_status=Exit.FAILED)
 
 
-def served_end(arguments: list[str], made: type[Guard] | None = None) -> int:
+def served_end(arguments: list[str], made: type[Guard] | None = None) -> int:  # noqa: ARG001  # programs have one signature
     """How a run ended, for its record: RUN REPORT [again]. For a run that outlived the worker which judged it, or whose worker was killed."""
     run, report, *again = arguments
     return guarded(lambda: record_end(run, report, again=bool(again)))

@@ -29,9 +29,9 @@ def warm(program: str, arguments: list[str]) -> int | None:
             return None
         tell(answer)
         return int(answer[protocol.STATUS])
-    from .running import Running
+    from .running import run
 
-    return Running(connection).run(tell)
+    return run(connection, tell)
 
 
 def tell(answer: dict[int, bytes]) -> None:

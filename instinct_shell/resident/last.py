@@ -22,5 +22,3 @@ def record_here(words: list[str]) -> None:
             os.write(2, b"instinct: the command ran, but its outcome could not be recorded\n")
             os._exit(1)
     os.waitpid(pid, 0)
-
-

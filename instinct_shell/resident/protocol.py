@@ -148,7 +148,9 @@ def stands_beside(pid: int) -> bool:
         for name in _NAMESPACES:
             if posix.readlink(f"/proc/{pid}/ns/{name}") != posix.readlink(f"/proc/self/ns/{name}"):
                 return False
-        return posix.readlink(f"/proc/{pid}/root") == posix.readlink("/proc/self/root") == "/" and _held(f"/proc/{pid}/status") == _held("/proc/self/status")
+        return posix.readlink(f"/proc/{pid}/root") == posix.readlink("/proc/self/root") == "/" and _held(f"/proc/{pid}/status") == _held(
+            "/proc/self/status"
+        )
     except OSError:
         return False
 

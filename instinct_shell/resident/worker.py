@@ -106,7 +106,10 @@ class Said:
 
 
 def answer(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
-    """Serve one call to its end. listener: where the next one would come in. questions: about the engine itself. Raises Hangup when the caller is gone or is nobody to be answered."""
+    """Serve one call to its end. listener: where the next one would come in. questions: about the engine itself.
+
+    Raises Hangup when the caller is gone or is nobody to be answered.
+    """
     # INVARIANT: a worker that hangs is ended by the kernel before its caller gives up.
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
@@ -156,7 +159,7 @@ def _take_on(call: Call) -> None:
     for name, value in call.environ.items():
         if name:
             os.environb[name] = value
-    sys.stdout, sys.stderr = call.stdout, call.stderr  # type: ignore[assignment]  # as much of a stream as front doors use
+    sys.stdout, sys.stderr = call.stdout, call.stderr
 
 
 def _guard_for(call: Call) -> type[Guard]:
@@ -226,7 +229,7 @@ class EngineParser(WorkerParser):
     def begin(self, text: str) -> None:
         """Nothing to import meanwhile."""
 
-    def _by_bashlex(self, text: str, wait_ms: int = 0) -> Script | None:
+    def _by_bashlex(self, text: str, wait_ms: int = 0) -> Script | None:  # noqa: ARG002  # nothing has to be waited for
         import resource
 
         from ..shell.bashlex_adapter import parse
@@ -255,7 +258,7 @@ class CallersJail:
         """What was judged for; the caller makes this level or none."""
         return JailLevel.FULL
 
-    def run(self, spec: JailSpec) -> RunResult:
+    def run(self, spec: JailSpec) -> RunResult:  # noqa: ARG002  # the caller has it as a plan
         """Raises JailError when a step failed; then nothing ran. Does not return when the run outlives this process."""
         connection = self._call.connection
         protocol.send(connection, protocol.message(self._call.said(), protocol.record(protocol.GO)))

@@ -145,7 +145,9 @@ def test_stopped_is_replaced(engines: Engines) -> None:
 
 def test_a_worker_that_stops_in_the_middle(engines: Engines) -> None:
     engines.start()
-    call = subprocess.Popen(engines.argv("instinct", "check", "-c", DENIED), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL)
+    call = subprocess.Popen(
+        engines.argv("instinct", "check", "-c", DENIED), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL
+    )
     for pid in engines.processes():
         os.kill(pid, signal.SIGSTOP)
     assert call.wait(60) == 126

@@ -48,29 +48,38 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
     own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)
     uid = os.getuid()
-    return b"".join((
-        _record("V", VERSION),
-        _record("c", os.fsencode(spec.cwd)),
-        *(_record("a", os.fsencode(word)) for word in spec.argv),
-        *(_record("e", os.fsencode(f"{name}={value}")) for name, value in spec.env),
-        _record("n", b"1" if spec.network == "none" else b"0"),
-        *((_record("j", os.fsencode(spec.session.path)), _record("o", b"1" if own_group else b"0")) if spec.session else ()),
-        *_mounts(plan, uid),
-        *((_record("x", b"%d" % view.pid_limit(spec.limits.processes)),) if spec.limits.processes and view.own_pid_limit() else ()),
-        *(_record("k", os.fsencode(f"/proc/{name}")) for name in (view.KERNEL_KNOBS if uid == 0 else ())),
-        *(_record("r", b"%d %d %d" % limit) for limit in supervise.wanted_limits(spec.limits, own_user_namespace=True)),
-        _record("G", landlock.ruleset_attributes(abi, signals=spec.session is None)),
-        _record("m", landlock.ON_FILES.to_bytes(8, "little")),
-        _record("y", (landlock.DEVICE & landlock.known_rights(abi)).to_bytes(8, "little")),
-        *(_record("g", (rights & landlock.known_rights(abi)).to_bytes(8, "little") + os.fsencode(str(path))) for path, rights in confinement.grants()),
-        _record("s", seccomp.assemble(confinement.families(), spec.read_only, own_group or (abi >= 6 and spec.session is None))),
-        _record("w", b"%d" % int(spec.limits.wall_seconds * 1000)),
-    ))
+    return b"".join(
+        (
+            _record("V", VERSION),
+            _record("c", os.fsencode(spec.cwd)),
+            *(_record("a", os.fsencode(word)) for word in spec.argv),
+            *(_record("e", os.fsencode(f"{name}={value}")) for name, value in spec.env),
+            _record("n", b"1" if spec.network == "none" else b"0"),
+            *((_record("j", os.fsencode(spec.session.path)), _record("o", b"1" if own_group else b"0")) if spec.session else ()),
+            *_mounts(plan, uid),
+            *((_record("x", b"%d" % view.pid_limit(spec.limits.processes)),) if spec.limits.processes and view.own_pid_limit() else ()),
+            *(_record("k", os.fsencode(f"/proc/{name}")) for name in (view.KERNEL_KNOBS if uid == 0 else ())),
+            *(_record("r", b"%d %d %d" % limit) for limit in supervise.wanted_limits(spec.limits, own_user_namespace=True)),
+            _record("G", landlock.ruleset_attributes(abi, signals=spec.session is None)),
+            _record("m", landlock.ON_FILES.to_bytes(8, "little")),
+            _record("y", (landlock.DEVICE & landlock.known_rights(abi)).to_bytes(8, "little")),
+            *(
+                _record("g", (rights & landlock.known_rights(abi)).to_bytes(8, "little") + os.fsencode(str(path)))
+                for path, rights in confinement.grants()
+            ),
+            _record("s", seccomp.assemble(confinement.families(), spec.read_only, own_group or (abi >= 6 and spec.session is None))),
+            _record("w", b"%d" % int(spec.limits.wall_seconds * 1000)),
+        )
+    )
 
 
 def _mounts(plan: Plan, uid: int) -> list[bytes]:
     """The steps of view.build, in its order: copies of what is to be shown, pinned folders, layers, and what is closed at last."""
-    steps = [_record("t", _KINDS[layer.kind] + os.fsencode(layer.path)) for layer in plan.layers if layer.kind in (LayerKind.WRITABLE, LayerKind.SHOWN)]
+    steps = [
+        _record("t", _KINDS[layer.kind] + os.fsencode(layer.path))
+        for layer in plan.layers
+        if layer.kind in (LayerKind.WRITABLE, LayerKind.SHOWN)
+    ]
     steps += [_record("p", os.fsencode(folder)) for folder in plan.pins]
     for layer in plan.layers:
         crowded = layer.path in plan.crowded if layer.kind is LayerKind.HIDDEN else view.needs_place(layer.path, plan)
@@ -108,4 +117,3 @@ def result(end: bytes) -> RunResult:
         landlock_abi=landlock.abi(),
         wall_us=values[-1],
     )
-

@@ -37,7 +37,9 @@ def start_engine(*, as_json: bool) -> int:
     """Start an engine now, and wait until it answers."""
     said = _ask(protocol.ABOUT)
     if said is None and not start.start():
-        raise InstinctError("an engine is started from an installation or a checkout", hint="use bin/instinct, or the programs of `instinct install`")
+        raise InstinctError(
+            "an engine is started from an installation or a checkout", hint="use bin/instinct, or the programs of `instinct install`"
+        )
     import time
 
     for _ in range(_TRIES):

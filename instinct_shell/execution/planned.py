@@ -1,0 +1,428 @@
+"""A ready-made plan carried out, as the launcher sees it: the command's ancestor in the caller's own process group, cgroup and terminal.
+
+For a process that exists for this command alone, started with nothing imported. What happens inside the jail is carry_out.py's; this is the twin of
+bin/launcher/watch.c, and of launcher.py, descriptors.py, relay.py and watch.py for a plan instead of a spec. Built-in modules only.
+"""
+
+from __future__ import annotations
+
+import posix
+import sys
+from _signal import (  # type: ignore[import-not-found]  # the C half of `signal`, whose enums cost 4 ms
+    SIG_BLOCK,
+    SIG_SETMASK,
+    SIGCONT,
+    SIGKILL,
+    SIGSTOP,
+    SIGTERM,
+    pthread_sigmask,
+    sigtimedwait,
+    sigwaitinfo,
+)
+from _socket import AF_UNIX, SO_PEERCRED, SOCK_CLOEXEC, SOCK_SEQPACKET, SOL_SOCKET, socket
+from time import monotonic
+
+from .carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, LAYER, SESSION, WALL, Inside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Record = tuple[int, bytes]
+
+FAILED, TIMED_OUT = 125, 124
+_GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out
+_FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
+_TERMINALS = (4, 5, 136, 137, 138, 139, 140, 141, 142, 143, 229, 204)  # majors: vt, tty and console, pts, hvc, serial
+_MEMORY_MAJOR, _HARMLESS_MINORS = 1, (3, 5, 7, 8, 9)  # null zero full random urandom
+_PIECE = 1 << 16
+_HOLDER_S, _END_S = 3.0, 5.0
+
+
+class Refused(Exception):
+    """A standard descriptor that must not go in; the message is the step that failed."""
+
+
+class PlannedRun:
+    """One command: `prepare` makes the jail, then either `go` and `watch`, or `give_up`."""
+
+    def __init__(self, plan: list[Record]) -> None:
+        self.ending = b""
+        self._plan = plan
+        self._child = self._attendant = 0
+        self._early: list[int] = []  # signals that came before the attendant existed
+        self._unread = b""
+        self._stopped = False
+        self._failed = b""
+        self._ended = b""
+        self._limit = ""
+        self._deadline = 0.0
+        self._pumps: list[tuple[int, tuple[int, int]]] = []
+        self._session: socket | None = None
+        self._holder = -1
+        self._terminal = -1
+        self._on_terminal = False
+        self._missing: tuple[int, ...] = ()
+        self._mask = pthread_sigmask(SIG_BLOCK, ())  # the caller's, which the command gets
+
+    def join(self) -> bool:
+        """Calls the holder of the plan's session, where it has one (jail/session.py); False when none answers."""
+        path = dict(self._plan).get(SESSION)
+        if path is None:
+            return True
+        folder, _, name = path.rpartition(b"/")
+        connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC)
+        fd = -1
+        try:
+            fd = posix.open(folder, posix.O_PATH | posix.O_DIRECTORY | posix.O_CLOEXEC)
+            connection.settimeout(_HOLDER_S)
+            connection.connect(b"/proc/self/fd/%d/%s" % (fd, name))
+            credentials = connection.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)
+            pid, uid = int.from_bytes(credentials[:4], sys.byteorder), int.from_bytes(credentials[4:8], sys.byteorder)
+            if uid != posix.geteuid() or pid <= 0:
+                return False
+            self._holder = posix.pidfd_open(pid)
+            if connection.recv(1) != b"H":  # it greets after we hold its process: the number was still its own then
+                return False
+        except OSError:
+            return False
+        finally:
+            if fd >= 0:
+                posix.close(fd)
+        self._session = connection
+        return True
+
+    # ------------------------------------------------------------ before the command
+
+    def prepare(self) -> None:
+        """Fork what makes the jail and waits. All signals are blocked in it, and here from now on."""
+        self._missing = _fill_standard_descriptors()
+        pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
+        layers = [(data[:1], data[2:]) for tag, data in self._plan if tag == LAYER]
+        try:
+            handed = b"".join(b"c" if fd in self._missing else _letter(fd, layers) for fd in (0, 1, 2))
+        except Refused as refused:
+            self._failed = b"failed 0 " + str(refused).encode("utf-8", "surrogateescape")
+            return
+        inner = self._start_pumps(handed) if b"r" in handed else {}
+        self._report, report = posix.pipe2(posix.O_CLOEXEC)
+        go, self._go = posix.pipe2(posix.O_CLOEXEC)
+        session = (self._session.fileno(), self._holder) if self._session else None
+        self._child = posix.fork()
+        if self._child == 0:
+            Inside(self._plan, handed, inner, report, go, self._mask, session).enter()
+        for fd in (report, go, *inner.values()):
+            posix.close(fd)
+
+    def give_up(self) -> None:
+        """Nothing is to run: everything is as before."""
+        for pid, _ in self._pumps:
+            posix.kill(pid, SIGKILL)
+        if self._child:
+            posix.close(self._go)
+            while posix.read(self._report, 4096):
+                pass  # until what was made ready has ended
+            posix.close(self._report)
+            posix.waitpid(self._child, 0)
+        for fd in self._missing:
+            posix.close(fd)
+        pthread_sigmask(SIG_SETMASK, self._mask)
+
+    def go(self, told: Callable[[bytes], None]) -> None:
+        """Start the command and stay with it to its end. `told` gets `ending` as soon as it is known, while the rest of the jail ends."""
+        self._told = told
+        if self._failed:
+            self._tell(self._failed)
+            return
+        try:
+            posix.write(self._go, b"G")
+        except BrokenPipeError:
+            pass  # the jail's process has died: its report says why
+        posix.close(self._go)
+        self._watch(float(dict(self._plan)[WALL]) / 1000)
+
+    def status(self) -> int:
+        """What this process should end with. Ends it by the signal that ended the command."""
+        if self._failed:
+            return FAILED
+        if self._limit:
+            return TIMED_OUT
+        if not self._ended:
+            return FAILED
+        status = int(self._ended.split()[0])
+        if posix.WIFSIGNALED(status):
+            _die_like(posix.WTERMSIG(status))
+            return 128 + posix.WTERMSIG(status)
+        return posix.WEXITSTATUS(status)
+
+    def _tell(self, ending: bytes) -> None:
+        self.ending = ending
+        self._told(ending)
+
+    # ------------------------------------------------------------ relays
+
+    def _start_pumps(self, handed: bytes) -> dict[int, int]:
+        """One process for each relay, which outlives us where a session's background process goes on writing; the ends for the command."""
+        inner: dict[int, int] = {}
+        ours: dict[int, int] = {}
+        for fd in (0, 1, 2):
+            if handed[fd : fd + 1] == b"r":
+                reader, writer = posix.pipe2(posix.O_CLOEXEC)
+                inner[fd], ours[fd] = (reader, writer) if _reads(fd) else (writer, reader)
+        for fd, end in ours.items():
+            asked, ask = posix.pipe2(posix.O_CLOEXEC)
+            told, tell = posix.pipe2(posix.O_CLOEXEC)
+            pid = posix.fork()
+            if pid == 0:
+                others = {0, 1, 2, ask, told, *inner.values(), *ours.values(), *(way for _, (a, b) in self._pumps for way in (a, b))} - {
+                    fd,
+                    end,
+                }
+                _pump(fd, end, _reads(fd), asked, tell, others)
+            posix.close(asked)
+            posix.close(tell)
+            self._pumps.append((pid, (ask, told)))
+        for end in ours.values():
+            posix.close(end)
+        return inner
+
+    def _finish_pumps(self, *, leave: bool) -> None:
+        """Wait until everything written has been passed on. leave: what comes later is the pump's own business, it ends with the last writer."""
+        for pid, (ask, told) in self._pumps:
+            if leave:
+                posix.close(ask)
+                posix.read(told, 1)
+            else:
+                posix.waitpid(pid, 0)
+
+    # ------------------------------------------------------------ watching (watch.py)
+
+    def _watch(self, wall_seconds: float) -> None:
+        import fcntl
+        from _thread import get_native_id
+
+        started = monotonic()
+        self._deadline = started + wall_seconds if wall_seconds else 0.0
+        terminals = [fd for fd in (0, 1, 2) if posix.isatty(fd)]
+        self._on_terminal = bool(terminals)
+        if terminals and _in_foreground(terminals[0]):
+            self._terminal = fcntl.fcntl(terminals[0], 1030, 3)  # F_DUPFD_CLOEXEC
+        null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+        for fd in (0, 1):
+            posix.dup2(null, fd)  # pipes close when the command closes them
+        posix.close(null)
+        # a line from the attendant arrives as SIGIO, at this thread, which has it blocked
+        fcntl.fcntl(self._report, 15, bytes(4) + get_native_id().to_bytes(4, sys.byteorder))  # F_SETOWN_EX, F_OWNER_TID
+        fcntl.fcntl(self._report, fcntl.F_SETFL, posix.O_NONBLOCK | 0o20000)  # O_ASYNC
+        said = False
+        while self._listen():
+            if not said and (self._ended or self._failed):
+                said = True
+                self._tell(self._words(started))  # the engine writes while the rest of the jail ends
+            left = max(0.0, self._deadline - monotonic()) if self._deadline else 0.0
+            caught = sigtimedwait(ALL_SIGNALS, left) if self._deadline else sigwaitinfo(ALL_SIGNALS)
+            if caught is None:
+                self._out_of_time()
+            elif caught.si_signo in FORWARDED and caught.si_code != _FROM_KERNEL:
+                self._pass_on(caught.si_signo)
+        if not said:
+            self._tell(self._words(started))
+        for pid in {self._child, self._attendant} - {0}:
+            posix.waitpid(pid, 0)
+        by_itself = bool(self._ended) and not self._limit
+        self._conclude(by_itself=by_itself)
+        self._finish_pumps(leave=by_itself and self._session is not None)
+        posix.close(self._report)
+        if self._terminal >= 0 and not _in_foreground(self._terminal):
+            try:
+                posix.tcsetpgrp(self._terminal, posix.getpgrp())
+            except OSError:
+                pass  # the terminal was hung up
+
+    def _conclude(self, *, by_itself: bool) -> None:
+        """The command is over. Not by itself: returns when nothing is left of it."""
+        if self._session is None:
+            return
+        try:
+            self._session.send(b"D" if by_itself else b"K")
+            if not by_itself:
+                self._session.settimeout(_END_S)
+                self._session.recv(1)
+        except OSError:
+            pass  # the holder is gone, and everything in its namespace with it
+        self._session.close()
+
+    def _listen(self) -> bool:
+        """Reads what the attendant wrote; False when everything that could write has ended."""
+        while True:
+            try:
+                piece = posix.read(self._report, 4096)
+            except BlockingIOError:
+                if self._stopped and self._on_terminal:  # Ctrl-Z: so do we, for the shell that waits for us
+                    self._stopped = False
+                    posix.kill(posix.getpid(), SIGSTOP)
+                    self._pass_on(SIGCONT)
+                return True
+            if not piece:
+                return False
+            *lines, self._unread = (self._unread + piece).split(b"\n")
+            for line in lines:
+                self._hear(line)
+
+    def _hear(self, line: bytes) -> None:
+        word, _, rest = line.partition(b" ")
+        if word == b"attendant":
+            self._attendant = int(rest)
+            for number in self._early:
+                self._pass_on(number)
+        elif word == b"failed":
+            self._failed = line
+        elif word == b"ended":
+            self._ended = rest
+        elif word in (b"stopped", b"continued"):
+            self._stopped = word == b"stopped"
+
+    def _pass_on(self, number: int) -> None:
+        if not self._attendant:
+            self._early.append(number)
+            return
+        try:
+            posix.kill(self._attendant, FIRST_REQUEST + number)
+        except ProcessLookupError:
+            pass  # over already
+
+    def _out_of_time(self) -> None:
+        if self._limit:
+            posix.kill(self._attendant or self._child, SIGKILL)
+            self._deadline = 0.0
+            return
+        self._limit = "wall_seconds"
+        self._deadline = monotonic() + _GRACE
+        self._pass_on(SIGCONT)
+        self._pass_on(SIGTERM)
+
+    def _words(self, started: float) -> bytes:
+        """As jail/order.py reads it."""
+        if self._failed:
+            return self._failed
+        kind = b"session" if self._session else b"own"
+        rest = b"%d %s %s" % (int((monotonic() - started) * 1e6), self._limit.encode() or b"-", kind)
+        return b"ended " + self._ended + b" " + rest if self._ended else b"lost " + rest
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    while data:
+        data = data[posix.write(fd, data) :]
+
+
+def _fill_standard_descriptors() -> tuple[int, ...]:
+    """Opens /dev/null on each of 0, 1, 2 that the caller left closed, so that our own pipes get other numbers; the numbers filled."""
+    filled = []
+    for fd in (0, 1, 2):
+        try:
+            posix.fstat(fd)
+        except OSError:
+            opened = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+            if opened != fd:
+                posix.dup2(opened, fd)
+                posix.close(opened)
+            filled.append(fd)
+    return tuple(filled)
+
+
+def _is_plain(fd: int) -> bool:
+    """Whether it passes into any jail untouched: a pipe, a socket, a terminal, /dev/null or its like."""
+    found = posix.fstat(fd)
+    kind = found.st_mode & 0o170000
+    if kind in (0o010000, 0o140000):
+        return True
+    if kind != 0o020000:
+        return False
+    major, minor = posix.major(found.st_rdev), posix.minor(found.st_rdev)
+    return posix.isatty(fd) or major in _TERMINALS or (major == _MEMORY_MAJOR and minor in _HARMLESS_MINORS)
+
+
+def _letter(fd: int, layers: list[tuple[bytes, bytes]]) -> bytes:
+    """How this descriptor goes in. Raises Refused."""
+    if _is_plain(fd):
+        return b"p"
+    found = posix.fstat(fd)
+    kind = found.st_mode & 0o170000
+    if kind != 0o100000:
+        what = {0o040000: "a folder", 0o060000: "a block device", 0o020000: "a device"}.get(kind, "neither file, pipe, socket nor terminal")
+        raise Refused(f"handing over {('stdin', 'stdout', 'stderr')[fd]}: it is {what}, which would lead around the jail")
+    path = posix.readlink(b"/proc/self/fd/%d" % fd)
+    try:
+        named = posix.lstat(path)
+    except OSError:
+        return b"r"
+    if (named.st_dev, named.st_ino) != (found.st_dev, found.st_ino):
+        return b"r"
+    layer = next((kind for kind, top in reversed(layers) if path == top or path.startswith(top.rstrip(b"/") + b"/")), b"R")
+    if layer == b"W":
+        return b"p"
+    return b"o" if layer in b"RS" and _access_mode(fd) == posix.O_RDONLY else b"r"
+
+
+def _access_mode(fd: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_GETFL) & 3
+
+
+def _reads(fd: int) -> bool:
+    mode = _access_mode(fd)
+    return mode == posix.O_RDONLY or (mode == posix.O_RDWR and fd == 0)
+
+
+def _pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]) -> None:
+    """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns.
+
+    When `asked` is closed, it says by `tell` once nothing is left to be passed on, and goes on; what the command would have read is over then.
+    """
+    from select import POLLIN, poll
+
+    try:
+        for other in others:
+            posix.close(other)  # a pipe must close when its last holder does
+        source, sink = (fd, end) if reads else (end, fd)
+        waiting = poll()
+        waiting.register(asked, POLLIN)
+        waiting.register(source, POLLIN)
+        while True:
+            ready = dict(waiting.poll())
+            if source in ready:
+                piece = posix.read(source, _PIECE)
+                if not piece:
+                    break
+                _write_all(sink, piece)
+            elif reads:
+                break
+            else:
+                waiting.unregister(asked)
+                posix.write(tell, b"d")
+    except OSError:
+        pass  # the other side is gone: our end tells the one that is left, as with a plain pipe
+    finally:
+        posix._exit(0)
+
+
+def _in_foreground(terminal: int) -> bool:
+    try:
+        return posix.tcgetpgrp(terminal) == posix.getpgrp()
+    except OSError:
+        return False
+
+
+def _die_like(number: int) -> None:
+    """End this process by the signal, so that the caller sees what a shell would show; returns when the signal does not end it."""
+    import resource
+    from _signal import SIG_DFL, SIG_UNBLOCK, signal
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # the core, if any, is the command's
+    try:
+        signal(number, SIG_DFL)
+        pthread_sigmask(SIG_UNBLOCK, {number})
+    except (OSError, ValueError):
+        pass  # SIGKILL has no handler to reset
+    posix.kill(posix.getpid(), number)
