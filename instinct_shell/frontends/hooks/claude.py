@@ -38,6 +38,9 @@ TOOLS = {
     "notebookread": tools.READ,
     "grep": tools.READ,
 }
+# Modes in which Claude Code keeps to a hook's "ask". In `bypassPermissions` it forgets the ask for files that it holds to be sensitive itself
+# (`.git`, its own settings) and writes them; modes that we do not know are not trusted either.
+ASKING = frozenset(("", "default", "acceptEdits", "plan"))
 # What a PostToolUse says about the outcome; the output itself is not kept.
 OUTCOME = ("interrupted", "duration_ms", "exit_code", "is_error", "error")
 
@@ -65,7 +68,7 @@ class Claude(Dialect):
         )  # fmt: skip
 
     def ask(self, data: Mapping[str, object], reason: str) -> Answer:
-        return decision("ask", reason)
+        return decision("ask", reason) if text(data, "permission_mode", needed=False) in ASKING else self.deny(data, reason)
 
     def rewrite(self, data: Mapping[str, object], command: str) -> Answer:
         return rewritten(data, command)

@@ -144,9 +144,10 @@ def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: lis
 
     ours = options.shell_held or bool(options.exec_path and dialect.rewrites)
     trail, digests = AuditTrail(guard.state), []
-    for intent in intents:
+    held = [ours and str(intent.type) == "shell_command" for intent in intents]
+    for intent, by_us in zip(intents, held, strict=True):
         digests.append(intent_digest(intent, guard.profile))
-        if not (ours and str(intent.type) == "shell_command"):
+        if not by_us:
             grant = _grant_of(guard, intent)
             if grant:
                 GrantBook(guard.state).consume(grant)
@@ -158,7 +159,7 @@ def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: lis
         ("tool", call.tool),
         ("call_id", call.call_id),
         ("intent_digests", digests),
-        ("level", "held" if ours else "none"),
+        ("level", "held" if all(held) else "none"),
         ("outcome", dict(call.result)),
     )
     trail.append(AuditRecord(RecordKind.REPORTED, new_run(), time.time(), body), durable=False)
