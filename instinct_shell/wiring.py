@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .engine.confine import OnDisk
     from .engine.judgement import Judgement, Outcome
+    from .execution.contents import Contents
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.jailspec import JailSpec, Session
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
     from .model.profile import Profile
     from .pipeline import Pipeline
     from .storage.audit import AuditTrail
+    from .storage.leases import Leases
 
 FACT_DEADLINE_MS = 400
+CONTENT_INTENTS = (IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE, IntentType.OUTPUT)
 LEVELS = frozenset(str(level) for level in JailLevel)
 
 
@@ -269,7 +272,40 @@ class Guard:
     def _facts(self, situation: Situation, intent: Intent) -> FactSource:
         from .execution.facts import HostFacts
 
-        return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS)
+        return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS, contents=self._contents(situation, intent))
+
+    def _contents(self, situation: Situation, intent: Intent) -> Contents | None:
+        """What answers questions about a text that is written or passed on; None where nothing asks them."""
+        leases = self._leases()
+        if intent.type not in CONTENT_INTENTS and not leases.any():
+            return None
+        from .execution.contents import Contents
+        from .execution.protect import on_disk
+        from .instincts.ground import ground_for, homes_of
+
+        def find_secrets(text: str) -> list[tuple[int, str, str]]:
+            from .storage.secrets import find
+
+            return [(found.line, found.what, found.text) for found in find(text, self.workspace)]
+
+        return Contents(
+            intent,
+            ground_for(self.profile, situation.workspace, homes_of(situation), situation.guard_paths),
+            find_secrets=find_secrets,
+            other_session=lambda path: leases.other(path, intent.session, situation.now),
+            masked=lambda: (*on_disk(self.profile.replace(mask_env_files=True), situation).masked, self.state),
+        )
+
+    def _leases(self) -> Leases:
+        from .storage.leases import Leases
+
+        return Leases(self.state)
+
+    def lease(self, intent: Intent) -> None:
+        """This session writes the path from now on. Raises StorageError."""
+        for name in (intent.target, str(intent.meta("destination", ""))):
+            if name:
+                self._leases().take(os.path.realpath(os.path.join(intent.cwd, name)), intent.session, intent.agent, time.time())
 
     def _ledger(self) -> Ledger:
         from .storage.ledger import LedgerStore

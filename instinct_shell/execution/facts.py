@@ -12,7 +12,7 @@ import stat
 import time
 
 from ..instincts.ground import ground_for, homes_of, inside
-from ..model.fact import Answer, Question, QuestionKind
+from ..model.fact import NO_ANSWER, OF_CONTENTS, Answer, Question, QuestionKind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from ..model.profile import Profile
     from ..model.situation import Situation
+    from .contents import Contents
 
 READ_LIMIT = 256 * 1024
 TREE_FILES = 20_000
@@ -30,10 +31,12 @@ TOO_LATE = Answer(False, (), "time is up")
 
 
 class HostFacts:
-    """Answers for one judgement. deadline_ms bounds all questions together."""
+    """Answers for one judgement. deadline_ms bounds all questions together. contents: answers what is asked about the text that a file
+    tool writes; a linter there has a time limit of its own."""
 
-    def __init__(self, profile: Profile, situation: Situation, deadline_ms: int = 400) -> None:
+    def __init__(self, profile: Profile, situation: Situation, deadline_ms: int = 400, contents: Contents | None = None) -> None:
         self._situation = situation
+        self._contents = contents
         self._ground = ground_for(profile, situation.workspace, homes_of(situation), situation.guard_paths)
         self._seconds = deadline_ms / 1000
         self._until = 0.0
@@ -45,6 +48,8 @@ class HostFacts:
         return {question: self._one(question) for question in questions}
 
     def _one(self, question: Question) -> Answer:
+        if question.kind in OF_CONTENTS:
+            return self._of_contents(question)
         if time.monotonic() > self._until:
             return TOO_LATE
         answerer: Callable[[str], Answer] = {
@@ -58,12 +63,11 @@ class HostFacts:
             QuestionKind.PACKAGE: self._package,
             QuestionKind.PLACE: self._place,
         }[question.kind]
-        try:
-            return answerer(question.subject)
-        except OSError as error:
-            return Answer(False, (), error.strerror or type(error).__name__)
-        except (ValueError, RecursionError, UnicodeError) as error:
-            return Answer(False, (), f"{type(error).__name__}: {str(error)[:80]}")
+        return _tried(lambda: answerer(question.subject))
+
+    def _of_contents(self, question: Question) -> Answer:
+        contents = self._contents
+        return _tried(lambda: contents.answer(question.kind, question.subject)) if contents is not None else NO_ANSWER
 
     # ------------------------------------------------------------------------------------------------------------- paths
 
@@ -328,6 +332,16 @@ class HostFacts:
                 if answer.known and mentions(str(answer.get("text")), name):
                     return True
         return False
+
+
+def _tried(answerer: Callable[[], Answer]) -> Answer:
+    """The answer, or why there is none."""
+    try:
+        return answerer()
+    except OSError as error:
+        return Answer(False, (), error.strerror or type(error).__name__)
+    except (ValueError, RecursionError, UnicodeError) as error:
+        return Answer(False, (), f"{type(error).__name__}: {str(error)[:80]}")
 
 
 def _answer(**values: object) -> Answer:

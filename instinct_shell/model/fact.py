@@ -31,6 +31,10 @@ class QuestionKind(StrEnum):
     IMPORTS = "imports"  # -> {"strange": [at most 5 {"name": str, "manager": str, "near": str, "manifest": bool}]}
     LEASE = "lease"  # path -> {"holder": another session's id or "", "agent": str, "minutes": int until it ends}
 
+OF_CONTENTS = frozenset(
+    (QuestionKind.CONTENT, QuestionKind.FILE_SYNTAX, QuestionKind.LINT, QuestionKind.SECRETS, QuestionKind.IMPORTS, QuestionKind.LEASE)
+)
+
 
 class Question(Value):
     """One question to the host."""

@@ -124,7 +124,7 @@ class Redactor:
         return data
 
     def _entry(self, name: str, item: object, *, named: bool) -> object:
-        if named and isinstance(item, str) and item and _least_length(name) and not item.startswith(PREFIX) and not _harmless(item):
+        if named and isinstance(item, str) and item and least_length(name) and not item.startswith(PREFIX) and not is_harmless(item):
             return self._mark(item)
         return self._walk(item, named=named or name in STRUCTURED)
 
@@ -170,8 +170,8 @@ class Redactor:
             return match[0]  # `token abc` in prose; `--token abc` is an option
         edge = '\\"' if value.startswith('\\"') else value[0] if value[0] in "'\"" else ""
         bare = value[len(edge) : len(value) - len(edge)]
-        least = _least_length(name)
-        if not least or len(bare) < least or bare.startswith(PREFIX) or _harmless(bare):
+        least = least_length(name)
+        if not least or len(bare) < least or bare.startswith(PREFIX) or is_harmless(bare):
             return match[0]
         return f"{name}{match['quote']}{between}{edge}{self._mark(bare)}{edge}"
 
@@ -254,7 +254,7 @@ def _compiled(pattern: str, *, dotall: bool = False) -> re.Pattern[str]:
 
 
 @cache
-def _least_length(name: str) -> int:
+def least_length(name: str) -> int:
     """The least length at which a value under this name is a secret; 0 when the name says nothing."""
     spaced = "".join(" " + c if c.isupper() and i and name[i - 1].islower() else c for i, c in enumerate(name)).lower()
     parts = "".join(c if c.isalnum() else " " for c in spaced).split()
@@ -265,7 +265,7 @@ def _least_length(name: str) -> int:
     return min(found, default=0)
 
 
-def _harmless(value: str) -> bool:
+def is_harmless(value: str) -> bool:
     """References, paths, numbers and words of a yes-or-no kind are no secrets."""
     return value[0] in "$/.~@%{<*" or value.isdigit() or value.lower() in ("true", "false", "none", "null", "yes", "no", "required")
 
