@@ -7,8 +7,14 @@ from .assessment.impact import Impact
 from .assessment.side_effects import SideEffects
 from .assessment.task_alignment import TaskAlignment
 from .gate.dependency import Dependency
+from .gate.file_content import FileContent
+from .gate.file_syntax import FileSyntax
+from .gate.lease import Lease
+from .gate.linter import Linter
 from .gate.scope_validation import ScopeValidation
+from .gate.secret_in_content import SecretInContent, SecretInOutput
 from .gate.shell_syntax import ShellSyntax
+from .gate.written_dependency import WrittenDependency
 from .reflex.budget import BudgetCeiling
 from .reflex.command_allowed import CommandAllowed
 from .reflex.destructive import DestructiveOperation
@@ -38,6 +44,13 @@ BUILTIN: tuple[BuiltIn, ...] = (
     ScopeValidation(),
     ShellSyntax(),
     Dependency(),
+    FileContent(),
+    FileSyntax(),
+    SecretInContent(),
+    SecretInOutput(),
+    WrittenDependency(),
+    Lease(),
+    Linter(),
     Impact(),
     Environment(),
     TaskAlignment(),

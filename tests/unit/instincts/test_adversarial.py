@@ -15,6 +15,8 @@ from instinct_shell.model.verdict import DECISIONS
 
 CASES = tomllib.loads((pathlib.Path(__file__).parents[2] / "cases" / "adversarial.toml").read_text(encoding="utf-8"))["case"]
 SAYS_ONLY = {"side-effects"}  # it restricts nothing, so there is nothing to get past
+# These look at what file tools write; tests/cases/file_writes.toml has three and more for each, on a real disk.
+OF_FILES = {"file-content", "file-syntax", "secret-in-content", "secret-in-output", "written-dependency", "lease", "linter"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=[f"{case['instinct']}: {case['text'][:60]}" for case in CASES])
@@ -32,4 +34,4 @@ def test_caught(case, dev, prod):
 
 def test_three_for_each():
     count = Counter(case["instinct"] for case in CASES)
-    assert {instinct.id: count[instinct.id] for instinct in BUILTIN if count[instinct.id] < 3 and instinct.id not in SAYS_ONLY} == {}
+    assert {instinct.id: count[instinct.id] for instinct in BUILTIN if count[instinct.id] < 3 and instinct.id not in SAYS_ONLY | OF_FILES} == {}
