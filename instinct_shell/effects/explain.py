@@ -70,7 +70,7 @@ def _columns(row: Program) -> list[tuple[str, str]]:
 def _verbs(name: str) -> list[tuple[str, str]]:
     if name != "git":
         return []
-    from .git_verbs import VERBS
+    from .git_table import VERBS
 
     return [(f"verb {verb}", plain(row.describe.__doc__).split("\n")[0]) for verb, row in sorted(VERBS.items())]
 

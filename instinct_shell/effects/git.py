@@ -11,7 +11,7 @@ from ..shell.invocation import Field, Known, literal
 from . import scripts
 from .call import Call, Program, Scene, path_targets
 from .git_config import command_line_config, settings_around
-from .git_verbs import VERBS, Verb
+from .git_table import VERBS, Verb
 from .options import make_call
 from .roles import weakest
 

@@ -69,8 +69,8 @@ def settings_around(call: Call, scene: Scene) -> Iterator[tuple[str, Field]]:
     if not scene.files:
         return
     names = [field.text for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG") if (field := variables.get(name)) is not None]
-    for name in (*names, ".git/config", f"{scene.home}/.gitconfig"):
-        text = scene.files.get(output.absolute(name, call.invocation)) if name else None
+    for place in (*names, ".git/config", f"{scene.home}/.gitconfig"):
+        text = scene.files.get(output.absolute(place, call.invocation)) if place else None
         if text:
             yield from parsed(text)
 
