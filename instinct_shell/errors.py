@@ -119,3 +119,9 @@ class GuardExposedError(InstinctError):
     """Interpreter, package or profile of the guard lies where a judged command may write and the kernel cannot hold it."""
 
     code = "E402"
+
+
+class FileToolError(InstinctError):
+    """A file tool was allowed to act and could not: the path changed under it, the edit does not fit, the disk refused. Nothing was changed."""
+
+    code = "E701"

@@ -11,6 +11,7 @@ import stat
 
 from ..effects.edits import hunks_of, patched, replaced, replacements
 from ..errors import IntentError
+from ..model.digest import sha256_hex
 from ..model.fact import Answer, QuestionKind
 from ..model.intent import Intent, IntentType
 from ..model.value import Value
@@ -76,9 +77,9 @@ class Contents:
         found = self.proposed(subject)
         if kind is QuestionKind.CONTENT:
             size = len(found.after.encode("utf-8", "surrogateescape")) if found.after is not None else 0
-            return _answer(
-                was=found.was, was_bytes=found.was_bytes, bytes=size, binary=found.after is not None and is_binary(found.after), misfit=found.misfit
-            )
+            binary = found.after is not None and is_binary(found.after)
+            digest = sha256_hex(found.before.encode("utf-8", "surrogateescape")) if found.before is not None else ""
+            return _answer(was=found.was, was_bytes=found.was_bytes, bytes=size, binary=binary, misfit=found.misfit, sha256=digest)
         if found.after is None or len(found.after) > MOST_TEXT or is_binary(found.after):
             return _answer(language="", new=[], line=0, tool="", more=0, strange=[])
         if kind is QuestionKind.FILE_SYNTAX:

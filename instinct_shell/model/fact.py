@@ -24,7 +24,8 @@ class QuestionKind(StrEnum):
     SCRIPT = "script"  # path of a file that runs as code -> as READ; what is kept of the answer is {"sha256": str}
     READ = "read"  # path -> {"text": str, "sha256": str, "more": bool}   opened only if the jail would let the command read it
     # What a file tool is about to write; subject: the path ("" for an output intent). The intent holds the rest; no answer holds any text of a file.
-    CONTENT = "content"  # -> {"was": absent|text|binary|large|other, "was_bytes": int, "bytes": int, "binary": bool, "misfit": why an edit does not fit, or ""}
+    CONTENT = "content"  # -> {"was": absent|text|binary|large|other, "was_bytes": int, "bytes": int, "binary": bool, "misfit": why an edit does not fit, or "",
+    #                               "sha256": of the text that is there, "" when it cannot be told}
     FILE_SYNTAX = "file_syntax"  # -> {"language": str|"", "new": [at most 3 messages], "line": int}
     LINT = "lint"  # -> {"tool": name|"", "new": [at most 5 "line 3: F821 message"], "more": int}
     SECRETS = "secrets"  # -> {"found": [at most 5 {"line": int, "what": str}], "more": int}
