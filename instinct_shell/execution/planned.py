@@ -46,7 +46,8 @@ class Refused(Exception):
 class PlannedRun:
     """One command: `prepare` makes the jail, then either `go` and `watch`, or `give_up`."""
 
-    def __init__(self, plan: list[Record]) -> None:
+    def __init__(self, plan: list[Record], missing: tuple[int, ...] = ()) -> None:
+        """missing: standard descriptors that the caller left closed and that `fill_standard_descriptors` filled."""
         self.ending = b""
         self._plan = plan
         self._child = self._attendant = 0
@@ -62,7 +63,7 @@ class PlannedRun:
         self._holder = -1
         self._terminal = -1
         self._on_terminal = False
-        self._missing: tuple[int, ...] = ()
+        self._missing = missing
         self._mask = pthread_sigmask(SIG_BLOCK, ())  # the caller's, which the command gets
 
     def join(self) -> bool:
@@ -96,7 +97,6 @@ class PlannedRun:
 
     def prepare(self) -> None:
         """Fork what makes the jail and waits. All signals are blocked in it, and here from now on."""
-        self._missing = _fill_standard_descriptors()
         pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
         layers = [(data[:1], data[2:]) for tag, data in self._plan if tag == LAYER]
         try:
@@ -124,8 +124,6 @@ class PlannedRun:
                 pass  # until what was made ready has ended
             posix.close(self._report)
             posix.waitpid(self._child, 0)
-        for fd in self._missing:
-            posix.close(fd)
         pthread_sigmask(SIG_SETMASK, self._mask)
 
     def go(self, told: Callable[[bytes], None]) -> None:
@@ -315,7 +313,7 @@ def _write_all(fd: int, data: bytes) -> None:
         data = data[posix.write(fd, data) :]
 
 
-def _fill_standard_descriptors() -> tuple[int, ...]:
+def fill_standard_descriptors() -> tuple[int, ...]:
     """Opens /dev/null on each of 0, 1, 2 that the caller left closed, so that our own pipes get other numbers; the numbers filled."""
     filled = []
     for fd in (0, 1, 2):
@@ -330,7 +328,7 @@ def _fill_standard_descriptors() -> tuple[int, ...]:
     return tuple(filled)
 
 
-def _is_plain(fd: int) -> bool:
+def is_plain(fd: int) -> bool:
     """Whether it passes into any jail untouched: a pipe, a socket, a terminal, /dev/null or its like."""
     found = posix.fstat(fd)
     kind = found.st_mode & 0o170000
@@ -344,7 +342,7 @@ def _is_plain(fd: int) -> bool:
 
 def _letter(fd: int, layers: list[tuple[bytes, bytes]]) -> bytes:
     """How this descriptor goes in. Raises Refused."""
-    if _is_plain(fd):
+    if is_plain(fd):
         return b"p"
     found = posix.fstat(fd)
     kind = found.st_mode & 0o170000

@@ -6,6 +6,10 @@ import posix
 
 from . import client, protocol
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from _socket import socket
+
 
 def warm(program: str, arguments: list[str]) -> int | None:
     """The exit status of the whole program, or None: then nothing was run, printed or written down, and the caller goes the long way.
@@ -14,24 +18,53 @@ def warm(program: str, arguments: list[str]) -> int | None:
     """
     if not client.wanted() or not arguments:
         return None
+    return _check(arguments) if program == "check" else _exec(arguments)
+
+
+def _check(arguments: list[str]) -> int | None:
+    connection = _ask(b"check", arguments)
+    answer = client.hear(connection) if connection is not None else None
+    if answer is None:
+        return None
+    tell(answer)
+    return int(answer[protocol.STATUS])
+
+
+def _exec(arguments: list[str]) -> int | None:
+    missing = _fill()  # or the connection to the engine would become the command's stdin
+    connection = _ask(b"instinct-exec", arguments)
+    status = None
+    if connection is not None:
+        from .running import run
+
+        status = run(connection, missing, tell)
+    if status is None:
+        for fd in missing:
+            posix.close(fd)
+    return status
+
+
+def _fill() -> tuple[int, ...]:
+    for fd in (0, 1, 2):
+        try:
+            posix.fstat(fd)
+        except OSError:
+            from ..execution.planned import fill_standard_descriptors
+
+            return fill_standard_descriptors()
+    return ()
+
+
+def _ask(program: bytes, arguments: list[str]) -> socket | None:
+    """A connection on which the question was asked; None with `client.trouble` set."""
     connection = client.call()
     if connection is None:
         return None
     try:
-        data = client.request(program.encode(), arguments)
+        data = client.request(program, arguments)
     except OSError:
         return None  # this folder is gone; the long way says so
-    if not client.say(connection, data):
-        return None
-    if program != "instinct-exec":
-        answer = client.hear(connection)
-        if answer is None:
-            return None
-        tell(answer)
-        return int(answer[protocol.STATUS])
-    from .running import run
-
-    return run(connection, tell)
+    return connection if client.say(connection, data) else None
 
 
 def tell(answer: dict[int, bytes]) -> None:

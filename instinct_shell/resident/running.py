@@ -14,15 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def run(connection: socket, tell: Callable[[dict[int, bytes]], None]) -> int | None:
-    """The exit status; None when the engine did not answer and nothing was run. Ends this process by the command's signal."""
+def run(connection: socket, missing: tuple[int, ...], tell: Callable[[dict[int, bytes]], None]) -> int | None:
+    """The exit status; None when the engine did not answer and nothing was run. Ends this process by the command's signal.
+
+    missing: as PlannedRun takes it.
+    """
     answer = client.hear(connection)
     if answer is None:
         return None
     tell(answer)
     if protocol.PLAN not in answer:
         return int(answer[protocol.STATUS])
-    planned = PlannedRun(list(protocol.records(answer[protocol.PLAN])))
+    planned = PlannedRun(list(protocol.records(answer[protocol.PLAN])), missing)
     if not planned.join():
         client.trouble = client.DECLINED
         return None
