@@ -105,7 +105,7 @@ def judge_all(lines: list[dict[str, object]], profile: str) -> dict[object, dict
     """The answers of one `instinct check --batch`, by id, judged in a world of its own."""
     with tempfile.TemporaryDirectory(prefix="instinct-score-") as state:
         inside = [sys.executable, "-I", __file__, "--inside", profile]
-        wrap = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-root-user", "--mount"]
+        wrap = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount"]
         run = subprocess.run(
             [*wrap, *inside],
             input="".join(json.dumps(line) + "\n" for line in lines).encode(),

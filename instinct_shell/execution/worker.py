@@ -10,6 +10,7 @@ from __future__ import annotations
 import marshal
 import os
 import select
+import sys
 from time import monotonic
 
 from ..shell import wire
@@ -17,6 +18,7 @@ from ..shell.syntax import Script
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, NoReturn
 
 _KILL = 9
@@ -33,6 +35,7 @@ class Worker:
         self._ready = False
         from_parent, self._to = os.pipe()
         self._from, to_parent = os.pipe()
+        self._owner = os.getpid()
         self._pid = os.fork()
         if self._pid == 0:
             _serve(from_parent, to_parent)
@@ -74,6 +77,11 @@ class Worker:
         os.close(self._from)
         os.kill(self._pid, _KILL)
         os.waitpid(self._pid, 0)
+
+    def __del__(self, ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        # Nobody asks any more. In a process that was forked meanwhile the worker is not ours to end; in one that ends, it sees its pipe close.
+        if not ending() and hasattr(self, "_pid") and self._owner == os.getpid():
+            self.close()
 
     def _read(self, size: int, until: float, *, kill: bool = True) -> bytes | None:
         """Exactly this many bytes before the deadline; else the worker is killed (unless it may still be starting)."""

@@ -62,6 +62,16 @@ class InstinctEngine:
         """
         self._guard.register(instinct)
 
+    def close(self) -> None:
+        """End what judging keeps running beside this process (a parser worker). The engine may be used again; `with` closes it too."""
+        self._guard.close()
+
+    def __enter__(self) -> InstinctEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def run(self, asked: Intent | Mapping[str, object]) -> Outcome:
         """Judge a shell command and run it in the jail when it is allowed; it uses this process's stdin, stdout and stderr."""
         return self._guard.run(self.intent(asked))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from instinct_shell import Decision, Finding, InstinctEngine, InstinctError, Int
 
 
 @pytest.fixture
-def engine(workspace: Path) -> InstinctEngine:
-    return InstinctEngine.from_profile("dev", workspace=str(workspace))
+def engine(workspace: Path) -> Iterator[InstinctEngine]:
+    with InstinctEngine.from_profile("dev", workspace=str(workspace)) as made:
+        yield made
 
 
 def test_the_readme_example(engine: InstinctEngine) -> None:

@@ -22,7 +22,8 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 HOT = (
     "errors.py",
     "pipeline.py",
-    "wiring.py",
+    "wiring/__init__.py",
+    "wiring/guard.py",
     "frontends/instinct_exec.py",
     "frontends/cli/check.py",
     "frontends/cli/main.py",

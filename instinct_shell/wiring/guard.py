@@ -1,123 +1,34 @@
-"""The composition root: who, where and under which profile, and the adapters for it. The only file that knows them all.
-
-A `Guard` is what front doors hold. Everything costly in it (ledger, grants, jail) is made by need, since each command starts us cold.
-"""
+"""What front doors hold: one profile, one workspace, one session, and the adapters for them, each made by need."""
 
 from __future__ import annotations
 
 import os
 import time
 
-from .errors import JailError, UsageError, WorkspaceError
-from .execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, visible_environment
-from .execution.workspace import choose_workspace
-from .model.effect import EffectKind
-from .model.intent import Intent, IntentType
-from .model.jailspec import JailLevel
-from .model.situation import Situation
+from ..errors import JailError, UsageError
+from ..execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, visible_environment
+from ..model.effect import EffectKind
+from ..model.intent import Intent, IntentType
+from ..model.jailspec import JailLevel
+from ..model.situation import Situation
+from .clock import SystemClock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .engine.confine import OnDisk
-    from .engine.judgement import Judgement, Outcome
-    from .execution.contents import Contents
-    from .instincts.base import Instinct
-    from .model.effect import Effect
-    from .model.jailspec import JailSpec, Session
-    from .model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
-    from .model.profile import Profile
-    from .pipeline import Pipeline
-    from .storage.audit import AuditTrail
-    from .storage.leases import Leases
+    from ..engine.confine import OnDisk
+    from ..engine.judgement import Judgement, Outcome
+    from ..execution.parsers import WorkerParser
+    from ..instincts.base import Instinct
+    from ..model.effect import Effect
+    from ..model.jailspec import JailSpec, Session
+    from ..model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
+    from ..model.profile import Profile
+    from ..pipeline import Pipeline
 
 FACT_DEADLINE_MS = 400
-CONTENT_INTENTS = (IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE, IntentType.OUTPUT)
 LEVELS = frozenset(str(level) for level in JailLevel)
-
-
-class SystemClock:
-    """The machine's clocks."""
-
-    def now(self) -> float:
-        """Seconds since the epoch."""
-        return time.time()
-
-    def monotonic_us(self) -> int:
-        """Microseconds on a clock that only moves forward."""
-        return time.monotonic_ns() // 1000
-
-
-def state_dir() -> str:
-    """The state directory of the person who runs this process, made when it is missing. Raises StorageError when it cannot be trusted."""
-    from .storage.state import state_directory
-
-    return state_directory(os.environ, Person(os.environ).home, os.getuid())
-
-
-def audit_trail() -> AuditTrail:
-    """The person's audit trail."""
-    from .storage.audit import AuditTrail
-
-    return AuditTrail(state_dir())
-
-
-def open_guard(
-    *,
-    profile: str = "",
-    workspace: str = "",
-    session: str = "",
-    cwd: str = "",
-    overlay: Mapping[str, str] | None = None,
-    one_shot: bool = True,
-    dedicated: bool = False,
-    upcoming: str = "",
-    made: type[Guard] | None = None,
-) -> Guard:
-    """A guard for this process's surroundings. Raises WorkspaceError, ProfileError and StorageError; each says how to mend it.
-
-    profile, workspace, session: as on the command line, "" for what the environment and the person's configuration say. cwd: where commands
-    would run, default here. overlay: variables that the command would see beside this process's own. dedicated: this process exists for one
-    command alone (execution/launcher.py). made: another class of guard, which brings its own parser (resident/worker.py).
-    upcoming: the text that will be judged first; a parser begins with it at once.
-    """
-    parser = None
-    if upcoming and made is None:
-        from .execution.parsers import WorkerParser
-
-        parser = WorkerParser()
-        parser.begin(upcoming)
-    try:
-        cwd = cwd or os.getcwd()
-    except OSError as error:
-        raise WorkspaceError("the current directory is gone", hint="cd to a folder that exists") from error
-    if not os.path.isdir(cwd):
-        raise WorkspaceError(f"`{cwd}` is not a directory", hint="name a folder that exists with --cwd")
-    environ = {**os.environ, **(overlay or {})}
-    person = Person(environ)
-    state = state_dir()
-    session = session or os.environ.get("INSTINCT_SESSION", "")
-    place = _workspace(state, session, workspace, cwd, person)
-    from .storage.profiles import ProfileStore
-
-    overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    loaded = ProfileStore().load(profile, place, overrides)
-    return (made or Guard)(loaded, place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated, parser=parser)
-
-
-def _workspace(state: str, session: str, asked: str, cwd: str, person: Person) -> str:
-    """The session's workspace when it has one, wherever the agent has gone since; else the one to choose, which stays from now on."""
-    if not session:
-        return choose_workspace(asked, os.environ, cwd, person.homes)
-    from .storage.sessions import keep_to, recall, remember
-
-    fixed = recall(state, session)
-    if not fixed:
-        return remember(state, session, choose_workspace(asked, os.environ, cwd, person.homes))
-    if asked:
-        keep_to(session, fixed, choose_workspace(asked, os.environ, cwd, person.homes))
-    return fixed
 
 
 class Guard:
@@ -137,7 +48,7 @@ class Guard:
         *,
         one_shot: bool = True,
         dedicated: bool = False,
-        parser: Parser | None = None,
+        parser: WorkerParser | None = None,
     ) -> None:
         self.profile = profile
         self.workspace = workspace
@@ -158,7 +69,7 @@ class Guard:
 
     def register(self, instinct: object) -> None:
         """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
-        from .execution.registered import adapt
+        from ..execution.registered import adapt
 
         self._extra = (*self._extra, adapt(instinct))
         self._pipeline = None
@@ -174,7 +85,7 @@ class Guard:
 
     def intent_from(self, line: Mapping[str, object], *, door: str) -> Intent:
         """The intent of a JSON object as `check --batch` and the API take it. Raises IntentError naming the key."""
-        from .model.intent_reader import read_intent
+        from ..model.intent_reader import read_intent
 
         return read_intent(line, cwd=self.cwd, env=self.environ, session=self.session, door=door)
 
@@ -190,7 +101,7 @@ class Guard:
 
     def preview(self, intent: Intent) -> Outcome:
         """What `run` would answer, without running anything."""
-        from .engine.judgement import Outcome
+        from ..engine.judgement import Outcome
 
         return Outcome(self.pipeline.check(intent))
 
@@ -204,52 +115,69 @@ class Guard:
             forget(self._level_file())  # the machine may have changed since the last look
             raise
 
+    def close(self) -> None:
+        """End what judging keeps running beside this process. The guard may be used again."""
+        if self._begun is not None:
+            self._begun.close()
+
     # ------------------------------------------------------------ the adapters, each made by need
 
     @property
     def pipeline(self) -> Pipeline:
         """The steps, wired to this machine."""
         if self._pipeline is None:
-            from .instincts.registry import BUILTIN
-            from .pipeline import Pipeline
-            from .storage.audit import AuditTrail, new_run
-
-            self._pipeline = Pipeline(
-                profile=self.profile,
-                parser=self._parser(),
-                instincts=(*BUILTIN, *self._plugged(), *self._extra),
-                situation=self._situation,
-                facts=self._facts,
-                audit=AuditTrail(self.state, profile=self.profile),
-                clock=SystemClock(),
-                new_id=new_run,
-                grants=self._grants,
-                ledger=self._ledger,
-                confine=self.confine,
-                jail=self._jail,
-                undo=self._undo,
-                observer=self._observer,
-                near_misses=self._near_misses,
-                announce=self.announce,
-            )
+            self._pipeline = self.steps(confine=self.confine, jail=self._jail, undo=self.undo, observer=self._observer)
         return self._pipeline
+
+    def steps(
+        self,
+        *,
+        confine: Callable[[Judgement], JailSpec],
+        jail: Callable[[], Jail],
+        undo: Callable[[], Undo] | None,
+        observer: Callable[[], Observer] | None = None,
+    ) -> Pipeline:
+        """The steps, wired to this machine and to what carries out an allowed intent."""
+        from ..instincts.registry import BUILTIN
+        from ..pipeline import Pipeline
+        from ..storage.audit import AuditTrail, new_run
+
+        return Pipeline(
+            profile=self.profile,
+            parser=self._parser(),
+            instincts=(*BUILTIN, *self._plugged(), *self._extra),
+            situation=self._situation,
+            facts=self._facts,
+            audit=AuditTrail(self.state, profile=self.profile),
+            clock=SystemClock(),
+            new_id=new_run,
+            grants=self._grants,
+            ledger=self._ledger,
+            confine=confine,
+            jail=jail,
+            undo=undo,
+            observer=observer,
+            near_misses=self._near_misses,
+            announce=self.announce,
+        )
 
     def _plugged(self) -> tuple[Instinct, ...]:
         """The instincts of installed packages that the person's profile names. Raises ProfileError for one that is not what it names."""
         if not self.profile.plugged:
             return ()
-        from .execution.plugged import load
+        from ..execution.plugged import load
 
         return tuple(load(each) for each in self.profile.plugged)
 
     def _parser(self) -> Parser:
-        from .execution.parsers import WorkerParser
+        from ..execution.parsers import WorkerParser
 
-        return self._begun or WorkerParser()
+        self._begun = self._begun or WorkerParser()
+        return self._begun
 
     def _situation(self, intent: Intent, effects: tuple[Effect, ...]) -> Situation:
-        from .pipeline import needs_books
-        from .storage.tasks import current
+        from ..pipeline import needs_books
+        from ..storage.tasks import current
 
         home = dict(intent.env).get("HOME", "")
         task = current(self.state, intent.session, self.workspace)
@@ -270,61 +198,29 @@ class Guard:
         )
 
     def _facts(self, situation: Situation, intent: Intent) -> FactSource:
-        from .execution.facts import HostFacts
+        from ..execution.facts import HostFacts
+        from .files import contents
 
-        return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS, contents=self._contents(situation, intent))
-
-    def _contents(self, situation: Situation, intent: Intent) -> Contents | None:
-        """What answers questions about a text that is written or passed on; None where nothing asks them."""
-        leases = self._leases()
-        if intent.type not in CONTENT_INTENTS and not leases.any():
-            return None
-        from .execution.contents import Contents
-        from .execution.protect import on_disk
-        from .instincts.ground import ground_for, homes_of
-
-        def find_secrets(text: str) -> list[tuple[int, str, str]]:
-            from .storage.secrets import find
-
-            return [(found.line, found.what, found.text) for found in find(text, self.workspace)]
-
-        return Contents(
-            intent,
-            ground_for(self.profile, situation.workspace, homes_of(situation), situation.guard_paths),
-            find_secrets=find_secrets,
-            other_session=lambda path: leases.other(path, intent.session, situation.now),
-            masked=lambda: (*on_disk(self.profile.replace(mask_env_files=True), situation).masked, self.state),
-        )
-
-    def _leases(self) -> Leases:
-        from .storage.leases import Leases
-
-        return Leases(self.state)
-
-    def lease(self, intent: Intent) -> None:
-        """This session writes the path from now on. Raises StorageError."""
-        for name in (intent.target, str(intent.meta("destination", ""))):
-            if name:
-                self._leases().take(os.path.realpath(os.path.join(intent.cwd, name)), intent.session, intent.agent, time.time())
+        return HostFacts(self.profile, situation, deadline_ms=FACT_DEADLINE_MS, contents=contents(self, situation, intent))
 
     def _ledger(self) -> Ledger:
-        from .storage.ledger import LedgerStore
+        from ..storage.ledger import LedgerStore
 
         return LedgerStore(self.state)
 
     def _grants(self) -> GrantStore:
-        from .storage.grants import GrantBook
+        from ..storage.grants import GrantBook
 
         return GrantBook(self.state)
 
     def _near_misses(self) -> NearMissLog:
-        from .storage.nearmiss import NearMisses
+        from ..storage.nearmiss import NearMisses
 
         return NearMisses(self.state)
 
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
-        from .engine.confine import confine, program_names
+        from ..engine.confine import confine, program_names
 
         situation = judgement.situation
         programs = program_names(judgement)
@@ -341,7 +237,7 @@ class Guard:
         """The jail session that an agent's commands share; None for one-shot jails."""
         if self.one_shot or self.profile.one_shot:
             return None
-        from .execution.sessions import session_for
+        from ..execution.sessions import session_for
 
         above = ancestors(self.caller)
         return session_for(
@@ -350,8 +246,8 @@ class Guard:
 
     def _disk(self, situation: Situation) -> OnDisk:
         """What is there to protect and to mask, for the home that commands see and for the account's own."""
-        from .execution.host import cache_folder
-        from .execution.protect import on_disk
+        from ..execution.host import cache_folder
+        from ..execution.protect import on_disk
 
         cache = cache_folder(self.person, self.workspace) if self.profile.caches else ""
         found = on_disk(self.profile, situation, cache=cache)
@@ -362,18 +258,18 @@ class Guard:
         # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
         return found.replace(masked=(*found.masked, self.state))
 
-    def _undo(self) -> Undo:
-        from .execution.undo import Undo
+    def undo(self) -> Undo:
+        from ..execution.undo import Undo
 
         return Undo(self.state, rebuilt=self.profile.build_output)
 
     def _observer(self) -> Observer:
-        from .execution.observe import Observer
+        from ..execution.observe import Observer
 
         return Observer((*self.profile.host_executed, *self.profile.never_write))
 
     def _jail(self) -> Jail:
-        from .execution.launcher import Launcher
+        from ..execution.launcher import Launcher
 
         return self.held or Launcher(dedicated=self._dedicated)
 
@@ -382,7 +278,7 @@ class Guard:
 
         It may have changed meanwhile. Then a run fails, since its jail is never weaker than what was judged, and the next one looks anew.
         """
-        from .storage.host import boot_id
+        from ..storage.host import boot_id
 
         path, boot = self._level_file(), boot_id()
         try:
@@ -392,7 +288,7 @@ class Guard:
                 return level
         except (OSError, ValueError):
             pass  # not looked yet
-        from .execution.jail.probe import probe
+        from ..execution.jail.probe import probe
 
         level = str(probe().level)
         keep_line(path, f"{boot} {level}")
