@@ -38,7 +38,7 @@ class EmptyParser:
 class Says:
     """An instinct with one answer; remembers how often it was heard."""
 
-    def __init__(self, id: str, tier: Tier, decision: Decision | None = None, asks: tuple[Question, ...] = ()) -> None:  # noqa: A002
+    def __init__(self, id: str, tier: Tier, decision: Decision | None = None, asks: tuple[Question, ...] = ()) -> None:
         self.id = id
         self.tier = tier
         self.decision = decision
