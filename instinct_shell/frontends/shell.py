@@ -75,8 +75,8 @@ def _plain(word: str) -> bool:
 
 def _one_command(call: ShellCall) -> int:
     """A text or a script: one intent, one run."""
-    from ..execution.host import Person
     from ..execution.agents import identify
+    from ..execution.host import Person
     from .shell_templates import probe, unwrap
 
     if call.mode == "script":

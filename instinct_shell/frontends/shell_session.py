@@ -30,9 +30,9 @@ MOST_LINE = 1 << 17
 
 def run_session(call: ShellCall) -> int:
     """Serve commands from stdin until it ends or the shell exits; the shell's exit status."""
+    from ..execution.agents import identify
     from ..execution.host import pinned_bash
     from ..wiring import open_guard
-    from ..execution.agents import identify
 
     agent, session = identify(os.environ)
     guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session)

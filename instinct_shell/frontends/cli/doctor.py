@@ -1,4 +1,4 @@
-"""`instinct doctor`: the jail that this machine gives, and forbidden acts really tried inside one."""
+"""`instinct doctor`: the jail that this machine gives, and forbidden acts really tried inside one; with --agent, a real agent tried under guard."""
 
 from __future__ import annotations
 
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
 @click.option(
     "--level", type=click.Choice(["full", "partial"]), default="full", help="Try a jail of this level, not above (default: the best)."
 )
+@click.option("--agent", metavar="NAME", default="", help="Start this agent with a scripted model and see that it is under guard, instead.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @click.pass_context
-def command(ctx: click.Context, level: str, *, as_json: bool) -> None:
+def command(ctx: click.Context, level: str, agent: str, *, as_json: bool) -> None:
     """Tell level, layers and versions, and try in a real jail what a command must not be able to do."""
+    if agent:
+        from .proving import doctored
+
+        ctx.exit(doctored(agent, as_json=as_json))
     machine = host()
     canaries = examine(JailLevel(level)) if machine.level is not JailLevel.NONE else []
     healthy = bool(canaries) and all(canary.healthy for canary in canaries)

@@ -8,7 +8,7 @@ import sys
 
 import click
 
-from ...errors import ApprovalError, UsageError
+from ...errors import ApprovalError, Exit, UsageError
 from ..hooks.registry import AGENTS
 from ..install.recipes import Place, recipe
 from ..present import style_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ...model.profile import Profile
     from ..install.installer import Change
     from ..install.recipes import Recipe
+    from ..proof.canary import Proof
 
 AGENT = click.Choice(AGENTS)
 
@@ -28,8 +29,12 @@ AGENT = click.Choice(AGENTS)
 @click.option("--user", "for_user", is_flag=True, help="For you, wherever you work: the default.")
 @click.option("--dry-run", is_flag=True, help="Show what would change and change nothing.")
 @click.option("--no-passphrase", is_flag=True, help="Do not ask for a passphrase; nobody can approve anything then.")
+@click.option("--no-proof", is_flag=True, help="Do not start the agent with a scripted model to see that it is under guard.")
 @click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object.")
-def command(agent: str, *, project: bool, for_user: bool, dry_run: bool, no_passphrase: bool, as_json: bool) -> None:
+@click.pass_context
+def command(
+    ctx: click.Context, agent: str, *, project: bool, for_user: bool, dry_run: bool, no_passphrase: bool, no_proof: bool, as_json: bool
+) -> None:
     """Put an agent under guard: write its hooks and our programs, keep what was there, say what stays open."""
     from ..install import launchers
     from ..install.installer import Installations, plan
@@ -37,7 +42,7 @@ def command(agent: str, *, project: bool, for_user: bool, dry_run: bool, no_pass
     outside()
     if project and for_user:
         raise UsageError("--project and --user exclude each other", hint="choose one")
-    place, profile = _place(project=project)
+    place, profile = place_of(project=project)
     launchers.check_place(place.data, scopes(profile, place.base if project else ""))
     what = recipe(agent, place)
     changes = plan(what.edits)
@@ -50,7 +55,13 @@ def command(agent: str, *, project: bool, for_user: bool, dry_run: bool, no_pass
         Installations(state_dir()).apply(agent, changes)
         if not no_passphrase and not as_json:
             _offer_passphrase()
-    _report(agent, what, changes, place, dry_run=dry_run, as_json=as_json)
+    from .proving import prove_in, tell
+
+    proof = None if dry_run or no_proof or project else prove_in(place, agent)
+    _report(agent, what, changes, place, proof, dry_run=dry_run, as_json=as_json)
+    if proof is not None and not as_json:
+        tell(proof, err=True)
+    ctx.exit(Exit.OK if proof is None or proof.proven else Exit.FAILED)
 
 
 @click.command("uninstall", epilog="Example: instinct uninstall claude")
@@ -63,7 +74,7 @@ def uninstall(agent: str, *, as_json: bool) -> None:
     from ..install.installer import Installations
 
     outside()
-    place, _ = _place(project=False)
+    place, _ = place_of(project=False)
     installed = Installations(state_dir())
     done = {path: installed.remove(agent, path, place.hook) for path in installed.paths(agent)}
     if not installed.agents():
@@ -91,7 +102,8 @@ def scopes(profile: Profile, project: str) -> tuple[str, ...]:
     return tuple(folder for folder in (known.get(each, each) for each in profile.writable) if folder.startswith("/"))
 
 
-def _place(*, project: bool) -> tuple[Place, Profile]:
+def place_of(*, project: bool) -> tuple[Place, Profile]:
+    """Where an installation goes, and the profile that commands run under."""
     from ...execution.host import Person
     from ...execution.workspace import git_top_level
     from ...storage.profiles import ProfileStore
@@ -129,8 +141,11 @@ def _offer_passphrase() -> None:
         book.set_passphrase(chosen)
 
 
-def _report(agent: str, what: Recipe, changes: tuple[Change, ...], place: Place, *, dry_run: bool, as_json: bool) -> None:
+def _report(
+    agent: str, what: Recipe, changes: tuple[Change, ...], place: Place, proof: Proof | None, *, dry_run: bool, as_json: bool
+) -> None:
     from ...execution.jail.probe import probe
+    from .proving import shown as shown_proof
 
     reach = probe()
     level = str(reach.level)
@@ -144,6 +159,7 @@ def _report(agent: str, what: Recipe, changes: tuple[Change, ...], place: Place,
             "steps": list(what.steps),
             "holes": list(what.holes),
             "proven": what.proven,
+            "proof": None if proof is None else shown_proof(proof),
             "jail": {"level": level, "obstacle": reach.obstacle, "hint": reach.hint},
         }
         click.echo(json.dumps(shown))

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 
 from ...errors import StorageError, UsageError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 NAME = "instinct-shell"
 PROGRAMS = ("instinct", "instinct-exec")
 SHELLS = ("bash", "sh")
+LATE = 8  # seconds after which a hook's interpreter is given up: more than the watchdog takes, less than any agent waits (recipes.TIMEOUT)
 MARK = "written by `instinct install`; `instinct uninstall` removes it"
 
 LAUNCH = '''"""Starts the programs of Instinct Shell. {mark}."""
@@ -75,10 +77,11 @@ export PATH SHELL CLAUDE_CODE_SHELL GOOSE_SHELL
 exec "$@"
 """
 
-# Agents go on when a hook dies, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON only.
+# Agents go on when a hook dies or is late, so this shell outlives the interpreter and says no for it: exit 2, and JSON for the agent that reads JSON
+# only. The judging process has a watchdog of its own; `timeout` is there for an interpreter that never gets as far as that.
 HOOK = """#!/bin/sh
 # An agent's hook. {mark}.
-answer=$({python} -I -S -B -X utf8 {launch} hook "$@")
+answer=$({limit}{python} -I -S -B -X utf8 {launch} hook "$@")
 status=$?
 case $status in
 0 | 2) if [ -n "$answer" ]; then printf '%s\\n' "$answer" || status=2; fi; exit $status ;;
@@ -103,7 +106,9 @@ def data_directory(environ: Mapping[str, str], home: str) -> str:
 def contents(data: str) -> dict[str, str]:
     """Each file of the installation with its text, for the interpreter and package that run now."""
     python, launch = quote(sys.executable), quote(os.path.join(data, "launch.py"))
-    fill = {"python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell"))}
+    clock = shutil.which("timeout", path="/usr/bin:/bin")
+    limit = f"{clock} -s KILL {LATE} " if clock else ""
+    fill = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell"))}
     found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)

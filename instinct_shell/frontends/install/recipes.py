@@ -99,7 +99,6 @@ def _claude(place: Place) -> Recipe:
     edit = json_entries(lists, place.hook, values={"env.CLAUDE_CODE_SHELL": place.shell})
     return Recipe(
         (FileEdit(place.path(".claude", "settings.json"), edit),),
-        start=f"{quote(place.starter)} claude",
         holes=(RUNS_ELSEWHERE, "a shell whose path has no `bash` or `zsh` in it would be ignored without a word: keep the shim's name"),
         proven="client",
     )

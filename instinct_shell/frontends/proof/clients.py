@@ -24,14 +24,15 @@ class Start(Value):
 
     words: tuple[str, ...]
     environ: Mapping[str, str]
-    settings: Mapping[str, object] = {}  # noqa: RUF012  # a Value's defaults are never changed
+    settings: Mapping[str, object] = {}  # a Value's defaults are never changed
 
 
 class Client(Value):
     """One agent.
 
     start: from the model's address and a folder of our own. shell, write: the names of the two tools that the proof uses; path, content: the
-    fields of the second. by_starter: only `instinct-with` puts our shell in its way. keeps_folder: a `cd` holds for the calls after it.
+    fields of the second, "" when it takes a patch. by_starter: only `instinct-with` puts our shell in its way. folder_field: names a call's
+    folder, "" for an agent that keeps to the last `cd`, or always starts in the same place.
     """
 
     agent: str
@@ -42,7 +43,7 @@ class Client(Value):
     path: str = "file_path"
     content: str = "content"
     by_starter: bool = False
-    keeps_folder: bool = False
+    folder_field: str = ""
     shell_field: str = "command"
 
     def run(self, command: str, **more: object) -> ToolCall:
@@ -50,13 +51,26 @@ class Client(Value):
         return ToolCall(self.shell, {self.shell_field: command, "description": "a step", **more})
 
     def put(self, path: str, content: str) -> ToolCall:
-        """The model writes a file with the agent's own tool."""
+        """The model writes a new file with the agent's own tool."""
+        if not self.path:
+            added = "".join(f"+{line}\n" for line in content.splitlines())
+            return ToolCall(self.write, f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n")
         return ToolCall(self.write, {self.path: path, self.content: content})
 
 
 def _claude(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature for the table below
     # bypassPermissions: nobody is there to be asked; hooks are asked all the same. Root is refused without IS_SANDBOX.
-    words = ("-p", PROMPT, "--model", "claude-sonnet-4-5", "--permission-mode", "bypassPermissions", "--output-format", "stream-json", "--verbose")
+    words = (
+        "-p",
+        PROMPT,
+        "--model",
+        "claude-sonnet-4-5",
+        "--permission-mode",
+        "bypassPermissions",
+        "--output-format",
+        "stream-json",
+        "--verbose",
+    )
     environ = {
         "ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "scripted", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1",
         "IS_SANDBOX": "1",
@@ -98,7 +112,12 @@ def _opencode(url: str, folder: str) -> Start:
         "models": {"scripted": {"name": "scripted"}},
     }  # fmt: skip
     settings = {"provider": {"scripted": provider}, "model": "scripted/scripted", "autoupdate": False, "share": "disabled"}
-    environ = {"OPENCODE_CONFIG": path, "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_LSP_DOWNLOAD": "1"}
+    environ = {
+        "OPENCODE_CONFIG": path,
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
     return Start(("run", PROMPT, "--format", "json"), environ, {path: settings})
 
 
@@ -123,11 +142,11 @@ def _copilot(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature f
 CLIENTS: dict[str, Client] = {
     client.agent: client
     for client in (
-        Client("claude", "claude", _claude, "Bash", "Write", keeps_folder=True),
-        Client("gemini", "gemini", _gemini, "run_shell_command", "write_file", by_starter=True),
-        Client("qwen", "qwen", _qwen, "run_shell_command", "write_file", by_starter=True),
-        Client("opencode", "opencode", _opencode, "bash", "write", "filePath"),
-        Client("codex", "codex", _codex, "exec_command", "apply_patch", shell_field="cmd"),
+        Client("claude", "claude", _claude, "Bash", "Write"),
+        Client("gemini", "gemini", _gemini, "run_shell_command", "write_file", by_starter=True, folder_field="dir_path"),
+        Client("qwen", "qwen", _qwen, "run_shell_command", "write_file", by_starter=True, folder_field="directory"),
+        Client("opencode", "opencode", _opencode, "bash", "write", "filePath", folder_field="workdir"),
+        Client("codex", "codex", _codex, "exec_command", "apply_patch", path="", shell_field="cmd", folder_field="workdir"),
         Client("copilot", "copilot", _copilot, "bash", "create", "path", "file_text"),
     )
 }

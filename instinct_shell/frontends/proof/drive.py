@@ -34,7 +34,14 @@ class Driven(Value):
 
 
 def drive(
-    client: Client, program: Sequence[str], calls: Sequence[ToolCall], *, cwd: str, folder: str, environ: Mapping[str, str], limit: float = LIMIT
+    client: Client,
+    program: Sequence[str],
+    calls: Sequence[ToolCall],
+    *,
+    cwd: str,
+    folder: str,
+    environ: Mapping[str, str],
+    limit: float = LIMIT,
 ) -> Driven:
     """Start `program` (words, a starter in front if one is needed) and let the model make these calls. Raises UsageError when it cannot start.
 

@@ -85,13 +85,13 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002  # the name is the base class's
         """Nothing: what matters is in `results`."""
 
-    def do_HEAD(self) -> None:  # noqa: N802  # named by http.server
+    def do_HEAD(self) -> None:  # named by http.server
         self._send(Reply("application/json", b""))
 
-    def do_GET(self) -> None:  # noqa: N802  # the same
+    def do_GET(self) -> None:  # the same
         self._send(whole(MODELS) if "models" in self.path else whole({}, 404))
 
-    def do_POST(self) -> None:  # noqa: N802  # the same
+    def do_POST(self) -> None:  # the same
         try:
             body = json.loads(self._body())
         except (ValueError, OSError, EOFError):

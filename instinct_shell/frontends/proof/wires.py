@@ -82,7 +82,13 @@ class Messages(Wire):
     def reply(self, body: Object, call: ToolCall | None, number: int, *, stream: bool) -> Reply:
         usage = {"input_tokens": 10, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
         stop = "tool_use" if call else "end_turn"
-        head: Object = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": body.get("model", "scripted"), "usage": usage}
+        head: Object = {
+            "id": f"msg_{number}",
+            "type": "message",
+            "role": "assistant",
+            "model": body.get("model", "scripted"),
+            "usage": usage,
+        }
         if call:
             block: Object = {"type": "tool_use", "id": f"toolu_{number:04}", "name": call.name, "input": call.given}
             empty, delta = {**block, "input": {}}, {"type": "input_json_delta", "partial_json": json.dumps(call.given)}
@@ -115,10 +121,24 @@ class Responses(Wire):
             words = {"type": "output_text", "text": CLOSING, "annotations": []}
             item: Object = {"type": "message", "id": "message_1", "role": "assistant", "status": "completed", "content": [words]}
         elif isinstance(call.given, str):
-            item = {"type": "custom_tool_call", "id": f"ctc_{number}", "call_id": f"call_{number}", "name": call.name, "input": call.given, "status": "completed"}
+            item = {
+                "type": "custom_tool_call",
+                "id": f"ctc_{number}",
+                "call_id": f"call_{number}",
+                "name": call.name,
+                "input": call.given,
+                "status": "completed",
+            }
         else:
             given = json.dumps(call.given)
-            item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": call.name, "arguments": given, "status": "completed"}
+            item = {
+                "type": "function_call",
+                "id": f"fc_{number}",
+                "call_id": f"call_{number}",
+                "name": call.name,
+                "arguments": given,
+                "status": "completed",
+            }
         details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
         usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15, **details}
         made: Object = {"id": f"resp_{number}", "object": "response", "status": "completed", "output": [item], "usage": usage}
