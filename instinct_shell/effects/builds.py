@@ -44,7 +44,7 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
     for field in words.all("--eval", "-E"):
         yield from _make_text(inside, scene, field.text, "text", entry, named)
     for field in words.all("-f", "--file", "--makefile") or (literal("Makefile"),):
-        if field.text == "-":
+        if field.text in ("-", "/dev/stdin", "/dev/fd/0"):
             yield from _make_text(inside, scene, stdin_text(call.invocation, scene), "stdin", entry, named)
         elif field.known is Known.DYNAMIC and field.origins:
             yield from _make_text(inside, scene, printed(field, scene), "generated", entry, named)

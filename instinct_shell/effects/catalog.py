@@ -105,20 +105,23 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "pumount swapon swapoff quotaon quotaoff setquota edquota xfs_quota",
     ),
     (
+        "schedules",
+        "crontab fcrontab run-parts anacron logrotate savelog",
+    ),
+    (
         "system",
-        "systemctl service rc-service invoke-rc.d sv supervisorctl initctl launchctl s6-svc rc-update chkconfig update-rc.d nssm "
-        "winsw loginctl busctl coredumpctl homectl portablectl shutdown reboot poweroff halt pm-suspend pm-hibernate rtcwake "
-        "kexec zzz init telinit journalctl iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw "
+        "systemctl service rc-service invoke-rc.d sv supervisorctl initctl launchctl s6-svc rc-update chkconfig update-rc.d "
+        "nssm winsw loginctl busctl coredumpctl homectl portablectl shutdown reboot poweroff halt pm-suspend pm-hibernate "
+        "rtcwake kexec zzz init telinit journalctl iptables ip6tables ebtables arptables iptables-legacy iptables-nft nft ufw "
         "firewall-cmd ipset pfctl fail2ban-client iptables-restore ip6tables-restore shorewall iptables-save ip6tables-save ip "
-        "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill systemd-resolve dhclient dhcpcd wpa_supplicant ifup ifdown arp "
-        "ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup delgroup gpasswd "
-        "passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock smbpasswd realm "
-        "sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain aa-disable aa-enforce "
-        "aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit tuned-adm grub-install "
-        "update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl lilo refind-install "
-        "timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives alternatives dpkg-divert "
-        "ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg crontab fcrontab run-parts anacron logrotate "
-        "savelog",
+        "ifconfig route nmcli netplan tc brctl iw iwconfig rfkill systemd-resolve dhclient dhcpcd wpa_supplicant ifup ifdown "
+        "arp ethtool bridge networkctl useradd usermod userdel adduser deluser groupadd groupmod groupdel addgroup delgroup "
+        "gpasswd passwd chpasswd chgpasswd chsh chfn chage newusers vipw vigr visudo pwconv grpconv pwck grpck faillock "
+        "smbpasswd realm sysctl modprobe insmod rmmod depmod kmod dkms setenforce setsebool semanage semodule aa-complain "
+        "aa-disable aa-enforce aa-teardown apparmor_parser auditctl augenrules setcap capset pam-auth-update authselect polkit "
+        "tuned-adm grub-install update-grub grub-mkconfig grub2-mkconfig efibootmgr update-initramfs mkinitcpio dracut bootctl "
+        "lilo refind-install timedatectl hostnamectl localectl hwclock date gdate hostname domainname update-alternatives "
+        "alternatives dpkg-divert ldconfig update-ca-certificates dpkg-reconfigure update-mime-database dmesg",
     ),
     (
         "processes",

@@ -212,6 +212,9 @@ def rsync(call: Call, scene: Scene) -> Iterator[Effect]:
         file = call.value(option)
         if file is not None:
             yield from file_effects(call, scene, EffectKind.FILE_READ, file)
+    log = call.value("--log-file")
+    if log is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_APPEND, log)
     sources, into = (call.operands[:-1], call.operands[-1]) if len(call.operands) > 1 else (call.operands, None)
     recursive = "1" if call.has("-r", "-a", "--recursive", "--archive") else ""
     chosen = [field.text or "" for option, field in call.values if option == "--exclude"]

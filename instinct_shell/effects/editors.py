@@ -138,7 +138,7 @@ def ed(call: Call, scene: Scene) -> Iterator[Effect]:
 # An ex command that runs, writes, reads or sources; the rest of the line is its argument.
 _EX = (
     r"[:\s]*(?:sil\w*!?\s+)?(?:[\d,$.%'<>/\\?\w+-]*?)"
-    r"(!|r(?:ead)?\s*!|w(?:rite)?\s*!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)"
+    r"(!|r(?:ead)?\s*!|w(?:rite)?\s+!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)"
 )
 _CALLS = r"""(?s)(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1"""
 
@@ -146,15 +146,11 @@ _CALLS = r"""(?s)(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.e
 def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """One line of ed, or one vim command."""
     for piece in text.split("|") if "!" not in text else [text]:
-        match = re.fullmatch(_EX, piece.strip(), re.DOTALL)
+        match = re.fullmatch(_EX, piece.strip().lstrip(":"), re.DOTALL)
         if match is None:
             continue
         verb, argument = match.group(1).strip(), match.group(2).strip()
-        if (
-            verb.endswith("!")
-            and not verb.startswith(("wri", "sav", "so"))
-            and (verb == "!" or verb[0] in "rwe" or verb.startswith("read"))
-        ):
+        if match.group(1).endswith("!") and verb[0] in "!rwe":  # `w !cmd` runs it, `w! file` writes
             yield from scene.nested_shell(argument, call, via=f"{call.name} !")
         elif verb.startswith("te"):
             yield from scene.nested_shell(argument, call, via=f"{call.name} :terminal")

@@ -33,7 +33,7 @@ _NODE_VALUES = frozenset(
     "--stack-trace-limit --max-old-space-size "
     "--inspect-port --input-type --test-name-pattern --test-reporter --test-concurrency --watch-path --icu-data-dir "
     "--openssl-config --redirect-warnings "
-    "--report-dir --trace-event-categories -P --project -T --compiler -O --cwd --tsconfig".split()
+    "--cpu-prof-dir --heap-prof-dir --diagnostic-dir --report-dir --trace-event-categories -P --project -T --compiler -O --cwd --tsconfig".split()
 )
 
 
@@ -69,6 +69,9 @@ def node(call: Call, scene: Scene) -> Iterator[Effect]:
             at += not equals
             if name in ("-r", "--require", "--import", "--loader", "--experimental-loader") and shown(value).startswith((".", "/")):
                 yield from run_script(call, scene, value, "javascript", ())
+            elif name in ("--redirect-warnings", "--cpu-prof-dir", "--heap-prof-dir", "--diagnostic-dir", "--report-dir"):
+                kind = EffectKind.FILE_APPEND if name == "--redirect-warnings" else EffectKind.FILE_CREATE
+                yield from file_effects(call, scene, kind, value)
             elif name.startswith("--env-file"):
                 yield from file_effects(call, scene, EffectKind.FILE_READ, value)
     rest = words[at:]

@@ -39,6 +39,9 @@ def pip_words(call: Call, scene: Scene, words: Split, manager: str) -> Iterator[
     if dry_run(words) or words.has("-h", "--help"):
         return
     index = _index(call, scene, words)
+    for field in words.all("--log", "--log-file", "--report"):
+        if field.text != "-":
+            yield from file_effects(call, scene, EffectKind.FILE_APPEND, field)
     if verb in ("install", "download", "wheel", "sync"):
         action = {"download": "download", "wheel": "download"}.get(verb, "")
         place = "1" if words.has("--break-system-packages", "--user", "--system") or words.value("--prefix", "--root") is not None else ""

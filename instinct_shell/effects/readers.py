@@ -131,15 +131,21 @@ _WRITING = {
 }  # fmt: skip
 
 
+# Lookers with an option whose file they read, and tell of line by line.
+_READING = {
+    "file": ("-f", "--files-from"), "du": ("--files0-from", "-X", "--exclude-from"), "tree": ("--fromfile",), "lscpu": (), "ps": (), "locate": (),
+}  # fmt: skip
+
+
 def looks(call: Call, scene: Scene) -> Iterator[Effect]:
-    """ls, tree, ps ...: nothing, unless an option names a file to write."""
-    wanted = _WRITING.get(call.name, ())
-    for at, word in enumerate(call.argv if wanted else ()):
+    """ls, tree, ps ...: nothing, unless an option names a file to write or to read."""
+    written, read = _WRITING.get(call.name, ()), _READING.get(call.name, ())
+    for at, word in enumerate(call.argv if written or read else ()):
         name, equals, value = (word.text or "").partition("=")
-        if name in wanted:
+        if name in written or name in read:
             field = literal(value) if equals else call.argv[at + 1] if at + 1 < len(call.argv) else literal("-")
             if field.text != "-":
-                yield from file_effects(call, scene, EffectKind.FILE_WRITE, field)
+                yield from file_effects(call, scene, EffectKind.FILE_WRITE if name in written else EffectKind.FILE_READ, field)
 
 
 def strings_of_binary(call: Call, scene: Scene) -> Iterator[Effect]:
