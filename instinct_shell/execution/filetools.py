@@ -92,7 +92,8 @@ class FileTool:
             if opened != real or self._hidden(opened):
                 raise OSError(errno.ESTALE, "it has changed meanwhile", path)
             _must_be_file(os.fstat(fd), path)
-            return Done(path, before=file.read(LARGEST_READ + 1)[:LARGEST_READ])
+            data = file.read(LARGEST_READ)
+            return Done(path, data, data)
 
     def _write(self, path: str) -> Done:
         return self._replace(

@@ -23,6 +23,8 @@ VERBS = {
     "undo": ("undo", "Give back what a run deleted or overwrote."),
     "session": ("session", "List and end jail sessions."),
     "engine": ("engine", "Start, stop and look at the warm engine."),
+    "file": ("file", "Read, write, edit, delete, move and patch files, judged."),
+    "mcp": ("mcp", "Serve the guarded tools to an agent over MCP."),
     "hook": ("hook", "Answer an agent's hook call; `instinct install` registers it."),
     "install": ("install", "Put an agent under guard: its hooks, its shell, your passphrase."),
     "uninstall": ("install:uninstall", "Take an installation back, byte for byte."),
