@@ -12,7 +12,7 @@ gc.disable()
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path += [f"{top}/.venv/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages", top]
 program, arguments = sys.argv[1], sys.argv[2:]
-if program == "instinct-exec" or program == "instinct" and arguments[:1] == ["check"]:
+if program == "instinct-exec" or (program == "instinct" and arguments[:1] == ["check"]):
     from instinct_shell.resident.front import warm
 
     status = warm(program, arguments) if program == "instinct-exec" else warm("check", arguments[1:])

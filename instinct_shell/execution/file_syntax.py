@@ -35,7 +35,9 @@ _RELAXED = re.compile(
     r"|babel\.config\.json|deno\.jsonc?|biome\.jsonc?|turbo\.json|api-extractor[^/]*\.json|renovate\.json|\.jshintrc|tslint\.json|language-configuration\.json"
     r"|\.zed/[^/]*\.json|keybindings\.json|settings\.json|nx\.json|project\.json|wrangler\.json|rush\.json|typedoc\.json|\.hintrc|\.mocharc\.json)\Z"
 )
-_FIXTURE = re.compile(r"(?:^|/)(?:fixtures?|testdata|test_data|__fixtures__|snapshots?|__snapshots__|cassettes|invalid|broken|bad[^/]*)(?:/|\.|\Z)", re.IGNORECASE)
+_FIXTURE = re.compile(
+    r"(?:^|/)(?:fixtures?|testdata|test_data|__fixtures__|snapshots?|__snapshots__|cassettes|invalid|broken|bad[^/]*)(?:/|\.|\Z)", re.IGNORECASE
+)
 _TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{|@@[A-Z_]+@@")
 # Syntax that Python 3.12 to 3.14 brought; an older interpreter calls it an error.
 _NEWER = re.compile(r"(?m)^\s*type\s+\w+|\bdef\s+\w+\s*\[|\bclass\s+\w+\s*\[|\b[tT][rR]?['\"]|^\s*except\*?\s+\w[\w.]*\s*,")
@@ -64,7 +66,11 @@ def language_of(path: str, text: str) -> str:
     if known is not None:
         return known
     first = _SHEBANG.match(text) if "." not in name else None
-    return "" if first is None else "python" if first[1].startswith("python") and not first[1].startswith("python2") else "shell" if first[1] in ("bash", "sh", "dash") else ""
+    if first is None:
+        return ""
+    if first[1].startswith("python") and not first[1].startswith("python2"):
+        return "python"
+    return "shell" if first[1] in ("bash", "sh", "dash") else ""
 
 
 # ---------------------------------------------------------------- one language each
@@ -241,7 +247,7 @@ def _accepts(argv: tuple[str, ...], data: bytes) -> str | None:
     """None when the program accepts the text on stdin, or cannot say within the time; else its message."""
     try:
         run = subprocess.run(
-            argv, input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=SECONDS, check=False, cwd="/",
+            argv, input=data, capture_output=True, timeout=SECONDS, check=False, cwd="/",
             env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "HOME": "/nonexistent"},
         )  # fmt: skip
     except (subprocess.TimeoutExpired, OSError):

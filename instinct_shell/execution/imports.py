@@ -22,13 +22,15 @@ _FOREIGN = re.compile(r"^(?:git\+|git:|git@|https?:|github:|gitlab:|bitbucket:|s
 _LOCAL = ("file:", "link:", "workspace:", "portal:", "catalog:", ".", "/")
 # What is imported under another name than the one it is installed by.
 _ALIASES = frozenset(
-    "attr yaml cv2 PIL sklearn bs4 dateutil dotenv jwt git docx pptx fitz magic serial usb Crypto OpenSSL MySQLdb psycopg2 google pkg_resources mpl_toolkits skimage jose slugify "
-    "websocket zmq nacl dns ldap gi cairo wx win32api pythoncom pylab umap faiss igraph Levenshtein bson gridfs rest_framework corsheaders crispy_forms environ decouple flask_cors "
-    "socks markdown_it grpc pywt ruamel _pytest setuptools pip distutils".split()
+    "attr yaml cv2 PIL sklearn bs4 dateutil dotenv jwt git docx pptx fitz magic serial usb Crypto OpenSSL MySQLdb psycopg2 google "
+    "pkg_resources mpl_toolkits skimage jose slugify websocket zmq nacl dns ldap gi cairo wx win32api pythoncom pylab umap faiss igraph "
+    "Levenshtein bson gridfs rest_framework corsheaders crispy_forms environ decouple flask_cors socks markdown_it grpc pywt ruamel "
+    "_pytest setuptools pip distutils".split()
 )
 _NODE = frozenset(
-    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs http http2 https inspector module net os path perf_hooks "
-    "process punycode querystring readline repl stream string_decoder sys test timers tls tty url util v8 vm wasi worker_threads zlib electron vscode bun".split()
+    "assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events fs http http2 "
+    "https inspector module net os path perf_hooks process punycode querystring readline repl stream string_decoder sys test timers tls "
+    "tty url util v8 vm wasi worker_threads zlib electron vscode bun".split()
 )
 
 

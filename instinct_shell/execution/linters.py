@@ -142,7 +142,13 @@ def _run(linter: Linter, program: str, path: str, text: str, workspace: str, mas
     spec = JailSpec(
         workspace, workspace, masked=masked, network="none", private_tmp=True, read_only=True, least_level=JailLevel.FULL,
         limits=LIMITS.replace(wall_seconds=max(0.1, until - time.monotonic())),
-        env=(("HOME", "/nonexistent"), ("LC_ALL", "C.UTF-8"), ("NO_COLOR", "1"), ("PATH", f"{os.path.dirname(program)}:{_PATH}"), ("PYTHONDONTWRITEBYTECODE", "1")),
+        env=(
+            ("HOME", "/nonexistent"),
+            ("LC_ALL", "C.UTF-8"),
+            ("NO_COLOR", "1"),
+            ("PATH", f"{os.path.dirname(program)}:{_PATH}"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ),
         argv=(program, *(word.replace("{path}", path) for word in linter.arguments)),
     )  # fmt: skip
     status, output = in_jail(spec, text.encode("utf-8", "surrogateescape"), until)

@@ -48,7 +48,7 @@ class Place:
         began = time.monotonic()
         process = subprocess.Popen(
             [self.hook, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self.env,
-            preexec_fn=self.prepare,  # noqa: PLW1509  # it only sets limits
+            preexec_fn=self.prepare,  # noqa: PLW1509 - it only sets limits, and no thread runs here
         )
         assert process.stdin
         assert process.stdout

@@ -372,7 +372,7 @@ def test_a_connection_does_not_cross_a_fork(ledger):
         try:
             ledger.reserve("s", 1, {})
             os._exit(0)
-        except BaseException:  # noqa: BLE001  # whatever it was, the child must end here
+        except BaseException:  # noqa: BLE001 - whatever it was, the child must end here
             os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
     assert sum(balance(ledger)) == 2

@@ -82,7 +82,10 @@ def test_a_loop_is_no_answer(root):
 def test_glob_follows_bash(root):
     for name in (".env", "b.ts", "a.ts", "src/c.ts"):
         write(f"{root}/w/{name}")
-    found = lambda pattern: [path.removeprefix(f"{root}/w/") for path in ask(root, QuestionKind.GLOB, f"{root}/w/{pattern}").get("paths")]  # noqa: E731
+
+    def found(pattern):
+        return [path.removeprefix(f"{root}/w/") for path in ask(root, QuestionKind.GLOB, f"{root}/w/{pattern}").get("paths")]
+
     assert found("*") == ["a.ts", "b.ts", "src"]
     assert found(".e*") == [".env"]
     assert found("**/*.ts") == ["a.ts", "b.ts", "src/c.ts"]
