@@ -229,7 +229,7 @@ def _shaped(text: str, words: list[str], dialect: str, short: str) -> list[State
 
     found = []
     for node in tree.find_all(x.Delete, x.Update, x.Insert, x.Merge):
-        table = node.this.sql() if node.this is not None else ""
+        table = node.this.sql() if isinstance(node.this, x.Expression) else ""
         if isinstance(node, x.Insert):
             found.append(Statement(WRITE, "insert", table, text=short))
         elif isinstance(node, x.Merge):

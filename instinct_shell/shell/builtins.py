@@ -160,7 +160,8 @@ def _leave(ev: Evaluator, call: Call) -> State | None:
     call.record(ev)
     if call.name != "exit":
         level = call.args[0].text if call.args else "1"
-        frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1)
+        if not frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1):
+            return ev.state
     ev.state = ev.state.killed()
     return ev.state
 

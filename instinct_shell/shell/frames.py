@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..model.effect import Span
 from . import simple, values
 from .invocation import Field, Stream
+from .parameters import OPEN
 from .state import MISSING, Channel, State, merge
 from .syntax import Function, Node
 from .values import Text
@@ -28,14 +29,14 @@ class Frame:
         self.continues: list[State] = []
 
 
-def leave(ev: Evaluator, name: str, level: int) -> None:
-    """break, continue and return: the state goes to the frame that is left."""
+def leave(ev: Evaluator, name: str, level: int) -> bool:
+    """break, continue and return: the state goes to the frame that is left. False when there is none: bash complains and goes on."""
     if name == "return":
         for frame in reversed(ev.frames):
             if not frame.loop:
                 frame.breaks.append(ev.state.copy())
-                return
-        return
+                return True
+        return False
     loops = []
     for frame in reversed(ev.frames):
         if not frame.loop:
@@ -44,6 +45,7 @@ def leave(ev: Evaluator, name: str, level: int) -> None:
     if loops:
         frame = loops[min(max(level, 1), len(loops)) - 1]
         (frame.breaks if name == "break" else frame.continues).append(ev.state.copy())
+    return bool(loops)
 
 
 def run_function(ev: Evaluator, node: Node) -> None:
@@ -107,8 +109,10 @@ def arguments(fields: tuple[Field, ...]) -> tuple[tuple[Text, ...], bool]:
     known = []
     for field in fields:
         if field.many and not field.glob:
-            known.append(values.from_field(field))
-            return tuple(known), True
+            text = values.from_field(field)
+            if not text.known or "" in text.values:  # it may be no argument at all
+                text = Text((), f"{OPEN} arguments ({text.reason})", text.origins, text.prefix, text.suffix)
+            return (*known, text), True
         known.append(values.from_field(field))
     return tuple(known), False
 

@@ -182,8 +182,8 @@ def _run_for(ev: Evaluator, node: For) -> None:
     breaks: list[State] = []
     dead = ev.state.dead
     for text, open_ in items:
-        _bind(ev, node.name, text)
         before = ev.state.copy() if open_ else None
+        _bind(ev, node.name, text)
         breaks += _iteration(ev, node.body, not open_)
         if before is not None:
             ev.state = merge(before, ev.state)
