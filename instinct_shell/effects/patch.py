@@ -71,9 +71,7 @@ def _enveloped(lines: Sequence[str]) -> tuple[Change, ...]:
             raise IntentError(f"line {number} of the patch stands before any file")
         elif line.startswith(MOVE) and current.kind == "update" and not current.to:
             current = current.replace(to=_path(line, MOVE, number))
-        elif line.startswith("+") and current.kind != "delete":
-            body.append(line)
-        elif current.kind == "update" and (not line or line[0] in " -@" or line.strip() == END_OF_FILE):
+        elif (line.startswith("+") and current.kind != "delete") or (current.kind == "update" and (not line or line[0] in " -@" or line.strip() == END_OF_FILE)):
             body.append(line)
         elif not line.strip():
             pass  # an empty line between files
@@ -165,7 +163,7 @@ class _GitPaths:
         elif line.startswith("rename to "):
             self.target = line[10:].strip()
         else:
-            raise IntentError(f"line {number} of the patch is not text that can be applied: {line.split()[0]}")
+            raise IntentError(f"line {number} of the patch is not text that can be applied: {line.split(maxsplit=1)[0]}")
 
     def renamed(self) -> list[Change]:
         """A move without any hunk."""

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from ..errors import StorageError, UsageError
+from ..errors import UsageError
 from ..model.refusal import explain
 from .mcp_tools import Result
 
@@ -82,6 +82,7 @@ class Command:
         assert self._child.stderr is not None
         self._stdout, self._stderr = Stream(self._child.stdout.fileno()), Stream(self._child.stderr.fileno())
         self._report = Stream(reader)
+        self._workspace = workspace
         self.streams = [self._stdout, self._stderr, self._report]
         for stream in self.streams:
             os.set_blocking(stream.fd, False)
@@ -115,7 +116,7 @@ class Command:
     def finished(self) -> Result:
         """The result, once every stream has ended."""
         status = self._close()
-        out, err = self._stdout.text(), self._stderr.text()
+        out, err = (self._clean(stream.text()) for stream in (self._stdout, self._stderr))
         try:
             report = json.loads(self._report.text())
         except ValueError:
@@ -139,6 +140,12 @@ class Command:
         request = report.get("request")
         return Result("\n".join(words) or "(no output)", data, error=not ran, request=request if isinstance(request, str) else "")
 
+    def _clean(self, text: str) -> str:
+        """The text without keys and values of the workspace's .env files."""
+        from ..storage.secrets import find, redacted
+
+        return redacted(text, find(text, self._workspace))
+
 
 def _program() -> list[str]:
     """The command line of our `instinct-exec`: by this installation's launcher, else by this interpreter."""
@@ -147,6 +154,3 @@ def _program() -> list[str]:
         return [sys.executable, "-I", "-S", "-B", "-X", "utf8", launcher, "instinct-exec"]
     start = "import sys; from instinct_shell.frontends.instinct_exec import main; sys.exit(main())"
     return [sys.executable, "-I", "-X", "utf8", "-c", start]
-
-
-__all__ = ["Command", "StorageError", "Stream"]

@@ -165,7 +165,12 @@ def _answer(guard: Guard, raw: bytes, loads: Callable[[str], object]) -> dict[st
             raise IntentError("the line is not a JSON object")
         identity = line.get("id")
         intent = guard.intent_from(line, door="check")
-        return judgement_object(guard.check(intent), identity)
+        answer = judgement_object(guard.check(intent), identity)
+        if intent.type == "output":
+            from ...wiring.files import redacted
+
+            answer["redacted"], _ = redacted(guard, intent.content)
+        return answer
     except InstinctError as error:
         return {"id": identity, "error": error.message + (f"; {error.hint}" if error.hint else "")}
 

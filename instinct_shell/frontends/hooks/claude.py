@@ -51,6 +51,7 @@ class Claude(Dialect):
     name = "claude"
     can_ask = True
     rewrites = True
+    replaces = True
     tools: Mapping[str, tools.Tool] = TOOLS
     events: Mapping[str, Moment] = EVENTS
 
@@ -72,6 +73,12 @@ class Claude(Dialect):
 
     def rewrite(self, data: Mapping[str, object], command: str) -> Answer:
         return rewritten(data, command)
+
+    def output(self, data: Mapping[str, object]) -> object:
+        return data.get("tool_response")
+
+    def replace(self, data: Mapping[str, object], output: object) -> Answer:
+        return json_answer({"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": output}})
 
 
 def decision(word: str, reason: str) -> Answer:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 from . import tools
 from .claude import EVENTS, Claude
-from .protocol import Moment
+from .protocol import Answer, Moment, json_answer, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 TOOLS = {
     "bash": tools.SHELL,
@@ -28,6 +32,10 @@ class Codex(Claude):
     can_ask = False
     tools = TOOLS
     events = EVENTS | {"PermissionRequest": Moment.BEFORE}
+
+    def replace(self, data: Mapping[str, object], output: object) -> Answer:
+        # Its schema knows no other output; a result that is blocked is replaced by the reason.
+        return json_answer({"decision": "block", "reason": plain(output)})
 
 
 DIALECT = Codex()

@@ -34,6 +34,7 @@ class Copilot(Claude):
     """Copilot CLI."""
 
     name = "copilot"
+    replaces = False
     tools = TOOLS
     events = EVENTS
 

@@ -21,6 +21,7 @@ class Droid(Claude):
     """Factory droid."""
 
     name = "droid"
+    replaces = False
     can_ask = False
     tools = TOOLS
 

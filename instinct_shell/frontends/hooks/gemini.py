@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import tools
 from .claude import Claude
-from .protocol import Answer, Moment, json_answer
+from .protocol import Answer, Moment, json_answer, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +48,13 @@ class Gemini(Claude):
     def rewrite(self, data: Mapping[str, object], command: str) -> Answer:
         # Gemini merges this into the tool's input.
         return json_answer({"decision": "allow", "hookSpecificOutput": {"hookEventName": "BeforeTool", "tool_input": {"command": command}}})
+
+    def output(self, data: Mapping[str, object]) -> object:
+        response = data.get("tool_response")
+        return response.get("llmContent") if isinstance(response, dict) else None
+
+    def replace(self, data: Mapping[str, object], output: object) -> Answer:
+        return json_answer({"decision": "deny", "reason": plain(output)})
 
 
 DIALECT = Gemini()

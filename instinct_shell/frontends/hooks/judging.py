@@ -81,8 +81,10 @@ def _intent(guard: Guard, line: Line, call: Call, options: HookOptions) -> Inten
 
 def _before(dialect: Dialect, data: dict[str, object], guard: Guard, intents: list[Intent], call: Call, options: HookOptions) -> Answer:
     asked: tuple[Judgement, str] | None = None
+    judgements = []
     for intent in intents:
         judgement = guard.check(intent)
+        judgements.append(judgement)
         if judgement.verdict.decision is Decision.DENY:
             return dialect.deny(data, _words(judgement, ""))
         if judgement.verdict.decision is Decision.ASK and not _granted(guard, intent) and asked is None:
@@ -92,6 +94,10 @@ def _before(dialect: Dialect, data: dict[str, object], guard: Guard, intents: li
         reason = _words(judgement, request)
         held = options.shell_held and str(judgement.intent.type) == "shell_command"
         return dialect.ask(data, reason) if dialect.can_ask and not held else dialect.deny(data, reason)
+    from ...wiring.files import lease
+
+    for judgement in judgements:
+        lease(guard, judgement)
     if call.command and options.exec_path and dialect.rewrites:
         from ..rewriting import rewritten
 
@@ -151,7 +157,7 @@ def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: lis
             grant = _grant_of(guard, intent)
             if grant:
                 GrantBook(guard.state).consume(grant)
-    body = (
+    body: tuple[tuple[str, object], ...] = (
         ("v", SHAPE),
         ("door", "hook"),
         ("agent", options.agent),
@@ -162,5 +168,24 @@ def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: lis
         ("level", "held" if all(held) else "none"),
         ("outcome", dict(call.result)),
     )
+    secrets: list[str] = []
+    output = _without_secrets(dialect.output(data), guard, secrets) if dialect.replaces else None
+    if secrets:
+        body = (*body, ("redacted", sorted(set(secrets))))
     trail.append(AuditRecord(RecordKind.REPORTED, new_run(), time.time(), body), durable=False)
-    return dialect.allow(data)
+    return dialect.replace(data, output) if secrets else dialect.allow(data)
+
+
+def _without_secrets(output: object, guard: Guard, secrets: list[str]) -> object:
+    """The same output, with each text in it redacted; what was found is added to `secrets`."""
+    if isinstance(output, str):
+        from ...wiring.files import redacted
+
+        text, found = redacted(guard, output)
+        secrets += found
+        return text
+    if isinstance(output, dict):
+        return {name: _without_secrets(value, guard, secrets) for name, value in output.items()}
+    if isinstance(output, list):
+        return [_without_secrets(value, guard, secrets) for value in output]
+    return output

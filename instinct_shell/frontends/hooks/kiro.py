@@ -28,6 +28,7 @@ class Kiro(Claude):
     """Kiro, CLI and editor."""
 
     name = "kiro"
+    replaces = False
     can_ask = False
     rewrites = False
     tools = TOOLS

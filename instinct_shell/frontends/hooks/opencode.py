@@ -1,6 +1,7 @@
 """opencode: its hook is a JavaScript plugin (install/opencode.js) that starts this program and throws on everything but a clear allow.
 
-So the shape is ours: in `{"event", "input": {tool, sessionID, callID}, "args", "cwd"}`, out `{"decision": "allow" | "deny", "reason"?, "args"?}`.
+So the shape is ours: in `{"event", "input": {tool, sessionID, callID}, "args", "cwd", "output"?}`, out
+`{"decision": "allow" | "deny", "reason"?, "args"?, "output"?}`.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class OpenCode(Dialect):
 
     name = "opencode"
     rewrites = True
+    replaces = True
 
     def read(self, moment: Moment, data: Mapping[str, object]) -> Call:
         said, cwd = mapping(data, "input"), text(data, "cwd", needed=False) or _here()
@@ -50,6 +52,12 @@ class OpenCode(Dialect):
 
     def rewrite(self, data: Mapping[str, object], command: str) -> Answer:
         return json_answer({"decision": "allow", "args": {**mapping(data, "args"), "command": command}})
+
+    def output(self, data: Mapping[str, object]) -> object:
+        return data.get("output")
+
+    def replace(self, data: Mapping[str, object], output: object) -> Answer:
+        return json_answer({"decision": "allow", "output": output})
 
 
 def _here() -> str:

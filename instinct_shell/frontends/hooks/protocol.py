@@ -71,12 +71,14 @@ class Dialect:
 
     timeout: seconds after which this agent goes on without an answer, as `instinct install` sets it; the watchdog speaks at half of it.
     can_ask: the agent shows an "ask" to a person. rewrites: it runs the command that we hand back instead of its own.
+    replaces: after a tool has run, the model reads the output that we hand back instead of the tool's.
     """
 
     name = ""
     timeout = 10.0
     can_ask = False
     rewrites = False
+    replaces = False
 
     def read(self, moment: Moment, data: Mapping[str, object]) -> Call:
         """The call that this input describes. Raises IntentError for missing or strange fields."""
@@ -98,6 +100,14 @@ class Dialect:
         """Run `command` instead. Only called where `rewrites`."""
         return self.allow(data)
 
+    def output(self, data: Mapping[str, object]) -> object:
+        """What the tool gave, as the agent tells it after the run; None when it does not. Only asked where `replaces`."""
+        return None
+
+    def replace(self, data: Mapping[str, object], output: object) -> Answer:
+        """The model reads `output`, of the same shape as `output(data)`, instead. Only called where `replaces`."""
+        return self.allow(data)
+
     def failed(self, moment: Moment, data: Mapping[str, object] | None, reason: str) -> Answer:
         """We failed. Before a tool that is a denial; afterwards there is nothing left to stop, so it is only said."""
         return self.deny(data, reason) if moment is Moment.BEFORE else Answer(stderr=reason, status=1)
@@ -106,6 +116,17 @@ class Dialect:
 def json_answer(body: Mapping[str, object]) -> Answer:
     """Exit 0 with exactly this object on stdout."""
     return Answer(stdout=json.dumps(body) + "\n")
+
+
+def plain(output: object) -> str:
+    """A tool's output as text: itself, or the texts in it one below the other."""
+    if isinstance(output, str):
+        return output
+    if isinstance(output, dict):
+        return "\n".join(filter(None, map(plain, output.values())))
+    if isinstance(output, list):
+        return "\n".join(filter(None, map(plain, output)))
+    return ""
 
 
 # ---------------------------------------------------------------- reading fields

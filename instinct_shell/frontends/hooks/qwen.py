@@ -10,6 +10,7 @@ class Qwen(Claude):
     """Qwen Code."""
 
     name = "qwen"
+    replaces = False
     can_ask = False
     rewrites = False
     tools = TOOLS

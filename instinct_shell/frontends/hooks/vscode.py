@@ -31,6 +31,7 @@ class VSCode(Claude):
     """VS Code agent mode."""
 
     name = "vscode"
+    replaces = False
     tools = TOOLS
 
     def deny(self, data: Mapping[str, object] | None, reason: str) -> Answer:

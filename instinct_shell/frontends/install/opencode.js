@@ -5,9 +5,9 @@ import { spawnSync } from "node:child_process"
 const HOOK = "@HOOK@"
 const LIMIT_MS = 10000
 
-function ask(moment, input, args, directory) {
+function ask(moment, input, args, directory, output) {
   const done = spawnSync(HOOK, ["--agent", "opencode", moment], {
-    input: JSON.stringify({ input: { tool: input.tool, sessionID: input.sessionID, callID: input.callID }, args: args ?? {}, cwd: directory }),
+    input: JSON.stringify({ input: { tool: input.tool, sessionID: input.sessionID, callID: input.callID }, args: args ?? {}, cwd: directory, output }),
     encoding: "utf8",
     timeout: LIMIT_MS,
     killSignal: "SIGKILL",
@@ -30,7 +30,8 @@ export const InstinctShell = async ({ directory }) => ({
   },
   "tool.execute.after": async (input, output) => {
     try {
-      ask("post", input, output?.args ?? input?.args ?? {}, directory)
+      const said = ask("post", input, output?.args ?? input?.args ?? {}, directory, output?.output)
+      if (typeof said.output === "string") output.output = said.output
     } catch {
       // It has run; there is nothing left to stop.
     }

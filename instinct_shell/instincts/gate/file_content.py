@@ -1,11 +1,11 @@
 """File content: how much is written, over what, and whether it can be at all.
 
-*Stops* an edit that does not fit what the file holds, an edit of a binary file, and a file above `most_bytes`. *Asks* before text takes the place of
-a binary file.
+*Stops* an edit of a binary file, and a file above `most_bytes`. *Asks* before text takes the place of a binary file. *Says* when an edit does not
+fit what the file holds: the file tools then change nothing.
 
 *Lets pass* everything else; what the text says is for file-syntax, linter, secret-in-content and dependency.
 
-*How it was fooled before*: a "rewritten" image that became an apology in text, an edit from memory of a file that had changed, a data dump of 300 MB.
+*How it was fooled before*: a "rewritten" image that became an apology in text, a patch of a database file, a data dump of 300 MB.
 
 *To adjust*: `binary` and `most_bytes` in `[files]`.
 """
@@ -75,12 +75,6 @@ class FileContent(BuiltIn):
                 )
         misfit = answer.get("misfit")
         if misfit:
-            return (
-                self.finding(
-                    Decision.DENY,
-                    f"the edit of {where} does not fit: {misfit}",
-                    "read the file again, then edit what it holds",
-                    effect=effects[0],
-                ),
-            )
+            # An agent's own edit tool may be more forgiving than ours, which refuses it when it comes to that.
+            return (self.finding(Decision.ALLOW, f"the edit of {where} does not fit what it holds: {misfit}", effect=effects[0]),)
         return ()

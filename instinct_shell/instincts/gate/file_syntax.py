@@ -1,7 +1,7 @@
 """File syntax: what a file tool writes can be read by its own language.
 
 *Stops* a write or edit that brings a syntax error into Python, JSON, TOML, YAML, XML, JavaScript, PHP, Go or a shell script; *asks* for SQL, whose
-dialects are many. Also an edit that does not fit what the file holds: nothing would come of it but a confused agent.
+dialects are many.
 
 *Lets pass* an edit of a file that is broken already, templates, fixtures of broken files, configuration that its tool reads with comments, syntax
 newer than the interpreters here, languages that nothing installed can read.
