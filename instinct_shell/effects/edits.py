@@ -25,11 +25,11 @@ class Replacement(Value):
 
 
 class Hunk(Value):
-    """One place of a patch. lines: ` `, `-` or `+` and the text. line: where it stood, from 1, 0 when nobody said. anchor: a line that stands
+    """One place of a patch. lines: ` `, `-` or `+` and the text. line: where it stood, from 1 (0: before the first), -1 when nobody said. anchor: a line that stands
     above it. at_end: it touches the end of the file. bare_old, bare_new: the last line has no line end, before or after."""
 
     lines: tuple[str, ...]
-    line: int = 0
+    line: int = -1
     anchor: str = ""
     at_end: bool = False
     bare_old: bool = False
@@ -100,10 +100,10 @@ def patched(text: str, hunks: Sequence[Hunk]) -> str:
         old = [line[1:] for line in hunk.lines if line[:1] in (" ", "-")]
         cursor = _below(lines, hunk, cursor, number)
         if old:
-            place = _find(lines, old, cursor, hunk.line - 1 + shift if hunk.line else -1, at_end=hunk.at_end)
+            place = _find(lines, old, cursor, hunk.line - 1 + shift if hunk.line >= 0 else -1, at_end=hunk.at_end)
             if place < 0:
                 raise Misfit(f"hunk {number} of the patch fits nowhere: {_shown(old[0])}", hint="read the file again and write the hunk anew")
-        elif hunk.line:
+        elif hunk.line >= 0:
             place = min(hunk.line + shift, len(lines))
         else:
             place = cursor if hunk.anchor else len(lines)
@@ -112,7 +112,7 @@ def patched(text: str, hunks: Sequence[Hunk]) -> str:
         cursor = place + len(fresh)
         shift += len(fresh) - len(old)
         if cursor == len(lines):
-            ends = not hunk.bare_new and (ends or hunk.bare_old or not text or not hunk.line)
+            ends = not hunk.bare_new and (ends or hunk.bare_old or not text or hunk.line < 0)
     return "\n".join(lines) + ("\n" if ends and lines else "")
 
 
@@ -123,7 +123,7 @@ def hunks_of(data: object) -> tuple[Hunk, ...]:
         lines = entry.get("lines") if isinstance(entry, dict) else None
         if not isinstance(lines, list | tuple) or not all(isinstance(line, str) and line[:1] in (" ", "-", "+") and line for line in lines):
             raise IntentError("`hunks` must be a list of objects with `lines`, each beginning with a space, `-` or `+`")
-        line, anchor = entry.get("line", 0), entry.get("anchor", "")
+        line, anchor = entry.get("line", -1), entry.get("anchor", "")
         if not isinstance(line, int) or not isinstance(anchor, str):
             raise IntentError("a hunk's `line` is a number and its `anchor` is text")
         found.append(Hunk(tuple(lines), line, anchor, *(bool(entry.get(name)) for name in ("at_end", "bare_old", "bare_new"))))
@@ -135,7 +135,8 @@ def hunks_of(data: object) -> tuple[Hunk, ...]:
 def hunk_data(hunks: Sequence[Hunk]) -> list[dict[str, object]]:
     """The same as metadata, without what says nothing."""
     return [
-        {"lines": list(hunk.lines), **{name: value for name in Hunk._fields[1:] if (value := getattr(hunk, name))}} for hunk in hunks
+        {"lines": list(hunk.lines), **{name: value for name in Hunk._fields[1:] if (value := getattr(hunk, name)) != Hunk._defaults[name]}}
+        for hunk in hunks
     ]
 
 
@@ -148,10 +149,10 @@ def _below(lines: list[str], hunk: Hunk, cursor: int, number: int) -> int:
     if place < 0:
         place = next((at for at in range(cursor, len(lines)) if lines[at].strip().startswith(wanted)), -1)
     if place < 0:
-        if hunk.line:  # in a unified diff it is only a help for readers
+        if hunk.line >= 0:  # in a unified diff it is only a help for readers
             return cursor
         raise Misfit(f"hunk {number} of the patch stands below a line that is not there: {_shown(wanted)}")
-    return cursor if hunk.line else place + 1
+    return cursor if hunk.line >= 0 else place + 1
 
 
 def _find(lines: list[str], old: list[str], start: int, expected: int, *, at_end: bool) -> int:

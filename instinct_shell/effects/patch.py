@@ -97,7 +97,7 @@ def _hunks(body: Sequence[str]) -> tuple[Hunk, ...]:
         while lines and lines[-1] == " ":
             lines.pop()  # empty lines between hunks or files
         if lines:
-            found.append(Hunk(tuple(lines), 0, anchor, at_end))
+            found.append(Hunk(tuple(lines), -1, anchor, at_end))
         lines, anchor = [], ""
 
     for line in body:
