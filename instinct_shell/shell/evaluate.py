@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
+MOST_HIDDEN = 20  # values whose hidden substitutions are run
 MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
 
 
@@ -32,7 +33,7 @@ class Record:
     """An invocation in the making: pipes and substitutions fill in their ends later."""
 
     __slots__ = (
-        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "output", "readers", "span", "stdin", "stdout", "streams", "words",
+        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "fds", "output", "readers", "span", "stdin", "stdout", "streams", "words",
     )  # fmt: skip
 
     def __init__(self, ev: Evaluator, words: tuple[Field, ...], assignments: tuple[tuple[str, Field], ...], span: Span) -> None:
@@ -48,6 +49,7 @@ class Record:
         self.stdin: Channel = ev.state.fds[0]
         self.stdout: Channel = ev.state.fds[1]
         self.streams: tuple[Stream, ...] = ()
+        self.fds: tuple[tuple[int, Channel], ...] = ()
         self.readers: list[int] = []
         self.output: Text | None = None
 
@@ -91,6 +93,7 @@ class Evaluator:
         self.nested_span: Span | None = None
         self.process_texts: dict[tuple[int, ...], Text] = {}
         self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
+        self.hidden = 0  # values whose substitutions were run
         self.steps = 0
         self.texts = 0
         self.unrolled = 0
@@ -128,6 +131,7 @@ class Evaluator:
             tuple(dict.fromkeys(record.readers)),
             record.context,
             record.defined,
+            tuple((fd, _stdin(channel)) for fd, channel in record.fds),
             values.to_field(output, record.span) if output is not None and output.known else None,
         )
 
@@ -191,9 +195,14 @@ class Evaluator:
             self.opaques.append(found)
 
     def check_hidden(self, text: str, span: Span, where: str, *, subscript: bool = False) -> None:
-        """Reports code that bash runs out of a value: substitutions in arithmetic and in subscripts."""
-        if ("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text):
+        """Runs what bash runs out of a value: substitutions in arithmetic and in subscripts. They are expanded as in a heredoc body."""
+        if not (("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text)):
+            return
+        if "HIDDEN_CODE" in text or self.hidden > MOST_HIDDEN:
             self.opaque(span, f"code hidden in a value ({where})", text)
+            return
+        self.hidden += 1
+        self.within(lambda: self.nested(f": <<HIDDEN_CODE\n{text}\nHIDDEN_CODE\n", span), "substitution")
 
     def check_number(self, text: str, span: Span) -> None:
         """Reports code in a value that bash takes for arithmetic, or in the variable that it names."""
@@ -323,6 +332,7 @@ class Evaluator:
                 self.process_texts[producers] = text
             else:
                 channel = Channel("pipe")
+                channel.feeds = True
                 first = len(self.records)
 
                 def reading() -> None:

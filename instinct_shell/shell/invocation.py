@@ -107,6 +107,7 @@ class Invocation(Value):
     readers: tuple[int, ...] = ()
     context: tuple[str, ...] = ()
     defined: bool = False  # the body of a function that was defined and never called in this text
+    fds: tuple[tuple[int, Stdin], ...] = ()  # what other descriptors from 3 on are open to read from
     output: Field | None = None  # what it writes to stdout, when that can be told without running it
 
 

@@ -172,8 +172,12 @@ def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
 
         return values.transform(text, decode_ansi)
     if kind == "P":
-        if not text.known or any(c in v for v in text.values for c in "$`\\"):
+        if not text.known:
             ev.opaque(part.span, f"`${{{part.name}@P}}` runs what the value holds", part.name)
             return values.unknown("prompt expansion", "opaque")
-        return text
+        if not any(c in v for v in text.values for c in "$`\\"):
+            return text
+        for value in text.values:
+            ev.check_hidden(value, part.span, f"${{{part.name}@P}}", subscript=True)
+        return values.unknown("prompt expansion", "opaque")
     return values.unknown(f"`@{kind}` is not modelled", "opaque")

@@ -62,6 +62,8 @@ def lookup(ev: Evaluator, name: str) -> Text | Array | None:
         return Text((ev.surroundings.user,)) if ev.surroundings.user else values.unknown("user name", "variable", name)
     if name in _SET_BY_BASH:
         return Text((_SET_BY_BASH[name],))
+    if name == "_" and state.last is not None:
+        return state.last
     if name in ("$", "!", "?", "-", "_", "PATH"):
         return values.unknown(f"`${name}` is set when it runs", "variable", name)
     if name in _VOLATILE:

@@ -71,6 +71,7 @@ def _each_name(
     span: Span,
 ) -> State | None:
     """One run for a known name; one run for each possible name, none of them certain."""
+    ev.state.last = values.from_field(fields[-1])
     first = fields[0]
     if first.known is not Known.SET or first.glob or len(first.values) > _MOST_NAMES:
         return invoke(ev, fields, temporary, declared, fds, streams, span)
@@ -149,6 +150,10 @@ def record(
     made.stdin = fds.get(0, made.stdin)
     made.stdout = fds.get(1, made.stdout)
     made.streams = streams
+    if len(fds) > 3:
+        made.fds = tuple((fd, channel) for fd, channel in fds.items() if fd > 2 and channel.kind in ("text", "file", "pipe"))
+    if made.stdout.feeds:
+        made.stdout.producers += (index,)
     ev.records.append(made)
     for producer in made.stdin.producers:
         ev.records[producer].readers.append(index)
@@ -159,7 +164,8 @@ def record(
                     ev.records[producer].readers.append(index)
     if ev.pending:
         for channel, readers in ev.pending:
-            channel.producers = (index,)
+            if channel is fds.get(2) or channel not in fds.values():  # `tee >(..)`; one that is kept open is fed by who writes to it
+                channel.producers = (index,)
             made.readers += readers
         ev.pending = []
     return index
@@ -233,7 +239,7 @@ def _target(ev: Evaluator, word: Word) -> Field:
 def _process_channel(ev: Evaluator, part: ProcessSub) -> Channel:
     text = ev.expander._value(part)
     if part.direction == ">":
-        return Channel("pipe")
+        return ev.pending[-1][0] if ev.pending else Channel("pipe")
     producers = text.origins[0].producers
     channel = Channel("pipe", text=_certain_text(ev.process_texts.get(producers)))
     channel.producers = producers

@@ -20,7 +20,7 @@ class Channel:
     rest: known text not read yet, consumed by `read`. producers: filled in when the writing command is known.
     """
 
-    __slots__ = ("field", "kind", "op", "producers", "rest", "span", "text")
+    __slots__ = ("feeds", "field", "kind", "op", "producers", "rest", "span", "text")
 
     def __init__(self, kind: str, *, op: str = "", field: Field | None = None, span: Span = NOWHERE, text: Text | None = None) -> None:
         self.kind = kind
@@ -30,6 +30,7 @@ class Channel:
         self.text = text
         self.rest: str | None = text.text if text is not None else None
         self.producers: tuple[int, ...] = ()
+        self.feeds = False  # a pipe to a command that was met before its writers are: `exec 3> >(..)`, `coproc`
 
 
 class State:
@@ -43,6 +44,7 @@ class State:
         "exported",
         "fds",
         "functions",
+        "last",
         "locals",
         "made",
         "oldpwd",
@@ -75,6 +77,7 @@ class State:
         self.traps: tuple[tuple[str, Span], ...] = ()
         self.locals: tuple[dict[str, Variable], ...] = ()  # per function call: what `local` has hidden
         self.made: frozenset[str] = frozenset()  # directories that this text made, so that cd into them succeeds
+        self.last: Text | None = None  # `$_`: the last word of the last command, None when it is not known
         self.dead = False  # this point is not reached (after exit, return, break)
         self.version = 0
 
@@ -143,9 +146,15 @@ def merge(first: State, second: State) -> State:
         return first
     if first.dead:
         return second
+    last = first.last if first.last is second.last else None
     if same(first, second):
-        return first
+        if last is first.last:
+            return first
+        new = first.copy()
+        new.last = last
+        return new
     new = first.copy()
+    new.last = last
     for name in {**first.variables, **second.variables}:
         a = first.variables.get(name, MISSING)
         b = second.variables.get(name, MISSING)
@@ -186,7 +195,7 @@ def merge(first: State, second: State) -> State:
 
 
 _MOST_REFERENCES = 8
-_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace"})
+_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob"})
 MISSING = Text(("",), unset=("?",))
 
 
@@ -202,4 +211,4 @@ def _merge_variables(name: str, a: Variable, b: Variable) -> Variable:
     return Array({}, False, Text((), f"array `{name}` differs between branches"))
 
 
-_COMPARED = tuple(slot for slot in State.__slots__ if slot != "version")
+_COMPARED = tuple(slot for slot in State.__slots__ if slot not in ("version", "last"))

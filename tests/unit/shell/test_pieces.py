@@ -156,7 +156,7 @@ def test_trees_survive_the_wire() -> None:
 
 def test_the_json_view_is_json() -> None:
     parser = WorkerParser(deadline_ms=2_000)
-    text = "x=$(date); for i in a b; do rm $i $x *.c; done <f | sh; cat <<E >o\n$x\nE\neval \"$x\"; test -v 'a[$(b)]'"
+    text = 'x=$(date); for i in a b; do rm $i $x *.c; done <f | sh; cat <<E >o\n$x\nE\neval "$x"; echo "${y@P}"\ny=$(b); : ${y@P}'
     parsed = parser.parse(text)
     shown = show.invocations(evaluate(parsed.script, Surroundings("/w", "/home/dev"), parser.parse))
     assert json.loads(json.dumps(show.tree(parsed)))["script"]["node"] == "Script"
