@@ -95,7 +95,7 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     named = {path for effect in effects if effect.kind in CHANGES and (path := path_of(effect))}
     opened = {path for path in protected if path in named}
     if any(effect.kind is EffectKind.GIT_CONFIG for effect in effects):
-        opened |= {path for path in protected if path.endswith("/.git/config")}
+        opened |= {path for path in protected if path.endswith("/config") and "/.git/" in path}
     managers = {effect.get("manager") or effect.program for effect in effects if effect.kind is EffectKind.PACKAGE_INSTALL}
     for name, command in MANAGERS.items():
         if command.partition(" ")[0] in managers:

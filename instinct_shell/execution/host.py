@@ -83,7 +83,9 @@ def guard_paths(state: str, person: Person) -> tuple[str, ...]:
     """What no judged command may ever write: our package, launchers, interpreter, profiles, configuration and state, as real paths."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     top = os.path.dirname(package)
-    found = [package, state, *(os.path.join(home, ".config", "instinct-shell") for home in person.homes)]
+    # Of each home also the places that no variable names now: another command's launcher will go by them.
+    places = (".config", ".local/state", ".local/share")
+    found = [package, state, *(os.path.join(home, place, "instinct-shell") for home in person.homes for place in places)]
     if os.path.isfile(os.path.join(top, "bin", "launch.py")):  # a checkout: what its launchers use
         found += [os.path.join(top, name) for name in ("bin", "profiles", ".venv")]
     found.append(os.path.realpath(sys.executable))

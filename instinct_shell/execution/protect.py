@@ -1,6 +1,8 @@
 """What is there to protect on this disk: the paths below a writable folder that must stay as they are, and the secrets that must not be seen.
 
-Names matter, content does not: the walk looks at folder entries only, a few levels deep, and leaves build output out.
+Names matter, content does not: the walk looks at folder entries only, a few levels deep, and leaves build output out. INVARIANT: nothing that a
+command can make, however much of it, leaves what the host runs or trusts unprotected: fixed names are looked up and not searched for, and what
+matters most and lies nearest to the top comes first.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import os
 
 from ..engine.confine import OnDisk
+from ..errors import JailError
 from ..instincts.ground import ground_for
 
 TYPE_CHECKING = False
@@ -17,27 +20,39 @@ if TYPE_CHECKING:
     from ..model.situation import Situation
 
 MOST_FOLDERS = 3_000
-MOST_PATHS = 128
+MOST_PATHS = 128  # secrets and lockfiles, which can be many
+MOST_GUARDED = 512  # what the host runs or trusts, more than NEAR below the top
+MOST_NEAR = 2_048
+NEAR = 2  # names below the workspace: `.git/config`, `.claude/settings.json`
 DEPTH = 6
 # Below `.git` only these matter, whatever the walk's depth.
-_GIT = ("config", "config.worktree", "hooks", "info/attributes")
+_GIT = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
+_MODULES = 4  # levels of names below `.git/modules`: a submodule is called by its path
+_GIT_DATA, _TRUSTED, _HOST_RUN, _CONTENT = range(4)  # what is protected first when there is too much
 
 
 def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDisk:
-    """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either."""
+    """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either. Raises JailError."""
     homes = (situation.home.rstrip("/"),) if situation.home != "/" else ()
     ground = ground_for(profile, situation.workspace, homes, situation.guard_paths)
     protected, hidden = _in_workspace(ground)
     masked = _secrets(ground)
     if profile.mask_env_files:
         masked += hidden
-    return OnDisk(tuple(protected[:MOST_PATHS]), tuple(dict.fromkeys(masked)), cache)
+    return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache)
 
 
 def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
-    """(paths to keep read-only, `.env*` files) of the workspace, the shallow ones first."""
-    protected: list[str] = []
+    """(paths to keep read-only, `.env*` files) of the workspace, what matters most first. Raises JailError when too much of that is near the top."""
+    top = ground.workspace.rstrip("/")
+    found: dict[str, int] = {}
     env_files: list[str] = []
+    names = ground.fixed_names()
+    for name, rank in [*((name, _TRUSTED) for name in names[0]), *((name, _HOST_RUN) for name in names[1])]:
+        path = f"{top}/{name}"
+        if os.path.lexists(path):
+            found.setdefault(path, _GIT_DATA if name.startswith(".git/") else rank)
+    first = {name.partition("/")[0] for part in names for name in part}
     level = [ground.workspace]
     seen = 0
     for _ in range(DEPTH):
@@ -45,7 +60,7 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
         for folder in level:
             seen += 1
             if seen > MOST_FOLDERS:
-                return protected, env_files
+                return _chosen(found, top), env_files
             try:
                 with os.scandir(folder) as entries:
                     listed = [(entry.name, entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
@@ -53,17 +68,57 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
                 continue
             for name, path, is_folder in listed:
                 if name == ".git":
-                    protected += [each for each in (os.path.join(path, part) for part in _GIT) if os.path.lexists(each)]
+                    found.update(dict.fromkeys(_git_data(path), _GIT_DATA))
                 elif ground.protected(path):
-                    protected.append(path)
+                    found.setdefault(path, _CONTENT)
                     if name.startswith(".env"):
                         env_files.append(path)
-                elif ground.lockfile(path) or ground.never_write(path) or ground.host_executed(path):
-                    protected.append(path)
+                elif ground.never_write(path):
+                    found.setdefault(path, _TRUSTED)
+                elif ground.host_executed(path):
+                    found.setdefault(path, _HOST_RUN)
+                elif ground.lockfile(path):
+                    found.setdefault(path, _CONTENT)
                 elif is_folder and not ground.rebuildable(path):
                     following.append(path)
+        level = sorted(following, key=lambda path: path.rpartition("/")[2] not in first)
+    return _chosen(found, top), env_files
+
+
+def _git_data(folder: str) -> list[str]:
+    """What makes git run something: of a repository, and of the submodules whose repositories lie in it."""
+    found = [path for part in _GIT if os.path.lexists(path := f"{folder}/{part}")]
+    level = [f"{folder}/modules"]
+    for _ in range(_MODULES):
+        following: list[str] = []
+        for place in level[:MOST_PATHS]:
+            try:
+                inner = [entry.path for entry in os.scandir(place) if entry.is_dir(follow_symlinks=False)]
+            except OSError:
+                continue  # no submodules here
+            for path in inner:
+                if os.path.lexists(f"{path}/HEAD"):
+                    found += [each for part in _GIT if os.path.lexists(each := f"{path}/{part}")]
+                    following.append(f"{path}/modules")
+                else:
+                    following.append(path)
         level = following
-    return protected, env_files
+    return found
+
+
+def _chosen(found: dict[str, int], top: str) -> list[str]:
+    def depth(path: str) -> int:
+        return path.count("/") - top.count("/")
+
+    guarded = sorted((path for path, rank in found.items() if rank != _CONTENT), key=lambda path: (found[path], depth(path)))
+    near = [path for path in guarded if depth(path) <= NEAR]
+    if len(near) > MOST_NEAR:
+        raise JailError(
+            f"`{top}` holds {len(near)} files that the host runs or that guard this session, more than a jail can hold read-only",
+            hint=f"see what made so many of them, such as `{near[-1]}`, and remove what is not wanted",
+        )
+    further = [path for path in guarded if depth(path) > NEAR][:MOST_GUARDED]
+    return [*near, *further, *[path for path, rank in found.items() if rank == _CONTENT][:MOST_PATHS]]
 
 
 def _secrets(ground: Ground) -> list[str]:

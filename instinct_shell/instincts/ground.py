@@ -174,6 +174,14 @@ class Ground:
         """The pattern of [paths] never_write, or ""."""
         return self._never.find(*dict.fromkeys((*self.spellings(path), path)))
 
+    def fixed_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The patterns of [paths] never_write and host_executed that name one thing, as paths from the workspace on."""
+        never, host = (
+            tuple(pattern.text for pattern in chosen.patterns if not pattern.anchored and not any(c in pattern.text for c in "*?["))
+            for chosen in (self._never, self._host)
+        )
+        return never, host
+
     def guard(self, path: str) -> str:
         """The guard's own path that this path is, holds or lies in."""
         return next((own for own in self.guard_paths if inside(path, own) or path == own), "")

@@ -256,7 +256,8 @@ class Guard:
                 masked = on_disk(self.profile, situation.replace(home=home), cache=cache).masked
                 found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
         # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
-        return found.replace(masked=(*found.masked, self.state))
+        states = [self.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in self.person.homes)]
+        return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))
 
     def undo(self) -> Undo:
         from ..execution.undo import Undo

@@ -43,6 +43,9 @@ def test_guard_paths_hold_package_state_and_interpreter() -> None:
     assert package in paths
     assert "/state/instinct-shell" in paths
     assert any(path.endswith(".config/instinct-shell") for path in paths)
+    # Also where no variable points now: another launcher's state, and the installed launchers.
+    account = os.path.realpath(Person({}).home)
+    assert {f"{account}/.local/{place}/instinct-shell" for place in ("state", "share")} <= set(paths)
     assert all(path.startswith("/") for path in paths)
 
 
