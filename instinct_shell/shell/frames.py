@@ -106,7 +106,7 @@ def call(
 
 def arguments(fields: tuple[Field, ...]) -> tuple[tuple[Text, ...], bool]:
     """Fields as positional parameters, and whether their number is unknown."""
-    known = []
+    known: list[Text] = []
     for field in fields:
         if field.many and not field.glob:
             text = values.from_field(field)

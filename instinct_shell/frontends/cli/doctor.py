@@ -11,6 +11,7 @@ import click
 
 from ...errors import Exit
 from ...execution.doctor import Canary, Host, examine, host
+from ...execution.processes import above, duration
 from ...model.jailspec import JailLevel
 from ...model.version import VERSION
 from ..present import style_of
@@ -50,6 +51,7 @@ def report(machine: Host, canaries: list[Canary], *, healthy: bool) -> dict[str,
     """What was found, as JSON-able data."""
     return {
         "healthy": healthy,
+        "agents": [{"agent": one.agent, "pid": one.pid, "seconds": one.seconds} for one in above() if one.agent],
         "product": VERSION,
         "python": platform.python_version(),
         **{name: getattr(machine, name) if name != "layers" else list(machine.layers) for name in machine._fields},
@@ -59,6 +61,8 @@ def report(machine: Host, canaries: list[Canary], *, healthy: bool) -> dict[str,
 
 def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool) -> Iterator[str]:
     yield f"instinct-shell {VERSION}, Python {platform.python_version()}, kernel {machine.kernel} on {machine.machine}, bash {machine.bash}"
+    if agents := [one for one in above() if one.agent]:
+        yield style.clean("called by " + ", under ".join(f"{one.agent} (process {one.pid}, for {duration(one.seconds)})" for one in agents))
     yield f"jail level: {style.paint(str(machine.level), '1')} ({', '.join(machine.layers) or 'no layer'})"
     if machine.obstacle:
         yield style.clean(f"  not full, because {machine.obstacle}")

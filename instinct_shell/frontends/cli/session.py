@@ -7,6 +7,7 @@ import json
 import click
 
 from ... import wiring
+from ...execution.processes import alive, duration
 from ...execution.sessions import Live, end, live
 
 _EXAMPLE = "\b\nExample:\n  instinct session list\n  instinct session end\n  instinct-exec --session work -- 'npm run dev &'"
@@ -49,5 +50,6 @@ def _show(one: Live, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({name: getattr(one, name) for name in one._fields}))
         return
-    agent = f"agent {one.agent}" if one.agent else "no agent known"
-    click.echo(f"{one.key[:8]}  {one.name}  {one.profile}  {one.workspace}  {agent}, {one.running} running, {one.background} in the background")
+    agent = alive(one.agent) if one.agent else None
+    whose = f"agent {agent.agent or agent.name} {agent.pid} for {duration(agent.seconds)}" if agent else "no agent known"
+    click.echo(f"{one.key[:8]}  {one.name}  {one.profile}  {one.workspace}  {whose}, {one.running} running, {one.background} in the background")
