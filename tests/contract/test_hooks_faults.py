@@ -91,14 +91,13 @@ def nothing(place: Place, chance: random.Random) -> None:
 
 
 def kill_the_child(place: Place, chance: random.Random) -> None:
-    """SIGKILL for the judging process, or for the watchdog over it, at any point of their lives."""
-    delay, deepest = chance.uniform(0, 0.3), chance.random() < 0.6
+    """SIGKILL for the judging process, for the watchdog over it, or for the clock over both, at any point of their lives."""
+    delay, depth = chance.uniform(0, 0.3), chance.choice((0, 1, 2, 2, 2))
 
     def strike(process: subprocess.Popen[bytes]) -> None:
         time.sleep(delay)  # the point in its life is the fault that is injected
-        for watchdog in children(process.pid):
-            for victim in children(watchdog) if deepest else [watchdog]:
-                send(victim, signal.SIGKILL)
+        for victim in chain(process.pid)[depth : depth + 1]:
+            send(victim, signal.SIGKILL)
 
     place.strike = strike
 
@@ -109,6 +108,14 @@ def children(pid: int) -> list[int]:
         return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
     except OSError:
         return []
+
+
+def chain(pid: int) -> list[int]:
+    """Below the launcher: the clock (`timeout`), the watchdog, the judging process, as far as they are there yet."""
+    found: list[int] = []
+    while below := children(found[-1] if found else pid):
+        found.append(below[0])
+    return found
 
 
 def send(pid: int, number: int) -> None:
@@ -123,13 +130,24 @@ def stop_the_child(place: Place, chance: random.Random) -> None:
     """A judging process that hangs: SIGSTOP, then only the watchdog can answer."""
     place.timeout = 3.0
 
+    place.strike = stop_below(2)
+
+
+def stop_the_watchdog(place: Place, chance: random.Random) -> None:
+    """An interpreter that hangs before or while it watches: only the clock over it can answer."""
+    place.strike = stop_below(1)
+
+
+def stop_below(depth: int) -> Callable[[subprocess.Popen[bytes]], None]:
+    """SIGSTOP for the process that stands so deep in the chain, as soon as it is there."""
+
     def strike(process: subprocess.Popen[bytes]) -> None:
         while process.poll() is None:
-            for victim in [victim for watchdog in children(process.pid) for victim in children(watchdog)]:
+            for victim in chain(process.pid)[depth : depth + 1]:
                 send(victim, signal.SIGSTOP)
                 return
 
-    place.strike = strike
+    return strike
 
 
 def full_disk(place: Place, chance: random.Random) -> None:
@@ -217,7 +235,7 @@ def input_without_end(place: Place, chance: random.Random) -> None:
 
 
 FAULTS = (
-    nothing, kill_the_child, kill_the_child, kill_the_child, stop_the_child, full_disk, no_state, open_state, linked_state, corrupt_state, corrupt_profile,
+    nothing, kill_the_child, kill_the_child, kill_the_child, stop_the_child, stop_the_watchdog, full_disk, no_state, open_state, linked_state, corrupt_state, corrupt_profile,
     read_only_home, few_descriptors, little_memory, broken_input, broken_input, wrong_fields, wrong_fields, input_without_end,
 )  # fmt: skip
 

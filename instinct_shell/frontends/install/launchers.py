@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME = "instinct-shell"
 PROGRAMS = ("instinct", "instinct-exec")
 SHELLS = ("bash", "sh")
-LATE = 8  # seconds after which a hook's interpreter is given up: more than the watchdog takes, less than any agent waits (recipes.TIMEOUT)
+LATE = 6  # seconds after which a hook's interpreter is given up: more than its watchdog takes, far less than agents wait (recipes.TIMEOUT)
 MARK = "written by `instinct install`; `instinct uninstall` removes it"
 
 LAUNCH = '''"""Starts the programs of Instinct Shell. {mark}."""

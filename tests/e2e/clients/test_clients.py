@@ -117,7 +117,9 @@ def test_a_hook_that_crashes_or_hangs_denies(scene: Scene, work: Driven, fault: 
     finally:
         launch.write_text(whole, encoding="utf-8")
     for each, said in zip(fault, driven.results, strict=True):
-        assert "instinct: denied" in said, f"{each}: {said}"
+        # Copilot CLI shows no words of a hook that exits with 2; that blocks in each of its dialects, and so it is what a dying hook does.
+        hidden = scene.client.agent == "copilot" and "hook exited with code 2" in said
+        assert hidden or "instinct: denied" in said, f"{each}: {said}"
         assert not (scene.workspace / f"{each}.txt").exists()
 
 
