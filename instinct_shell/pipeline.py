@@ -205,11 +205,11 @@ class Pipeline:
         return self._execute(judgement, spec)
 
     def _approval(self, judgement: Judgement) -> tuple[str, str]:
-        """A live grant for exactly this intent, consumed; else the id under which a person may give one ("" when nobody can)."""
+        """A live grant for exactly this intent and the scripts it runs, consumed; else the id under which a person may give one ("" when nobody can)."""
         if self._grants is None or self._profile.ask_becomes != "deny":
             return "", ""
         book = self._grants()
-        digest = records.intent_digest(judgement.intent, self._profile)
+        digest = records.grant_digest(judgement, self._profile)
         for grant in book.live(self._clock.now()):
             if grant.intent_digest == digest and book.consume(grant.id):
                 return grant.id, ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ..model.codec import encode
 from ..model.digest import text_digest
+from ..model.fact import QuestionKind
 from ..model.version import VERSION
 
 TYPE_CHECKING = False
@@ -95,3 +96,14 @@ def intent_digest(intent: Intent, profile: Profile) -> str:
     if str(intent.type).startswith("file_"):
         parts += tuple(repr(intent.meta(name)) for name in FILE_METADATA)
     return text_digest("\0".join(parts))
+
+
+def grant_digest(judgement: Judgement, profile: Profile) -> str:
+    """What a person approves and a run uses up: the intent's digest and, after a `+`, that of the scripts it runs as they were judged."""
+    digest = intent_digest(judgement.intent, profile)
+    scripts = sorted(
+        f"{question.subject}\0{answer.get('sha256')}"
+        for question, answer in judgement.facts.items()
+        if question.kind is QuestionKind.SCRIPT and answer.known
+    )
+    return f"{digest}+{text_digest(chr(0).join(scripts))}" if scripts else digest

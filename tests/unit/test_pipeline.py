@@ -5,16 +5,17 @@ from __future__ import annotations
 import pytest
 from fakes import FakeAudit, FakeClock, FakeFacts, FakeGrants, FakeJail, FakeLedger
 
-from instinct_shell.engine.records import intent_digest
+from instinct_shell.engine.judgement import Judgement
+from instinct_shell.engine.records import grant_digest, intent_digest
 from instinct_shell.errors import BudgetError, DescribeFault, JailError, LimitError, StorageError
 from instinct_shell.model.effect import Effect, Span
-from instinct_shell.model.fact import Facts, Question, QuestionKind
+from instinct_shell.model.fact import Answer, Facts, Question, QuestionKind
 from instinct_shell.model.intent import Intent, IntentType
 from instinct_shell.model.jailspec import JailLevel, JailSpec, RunResult
 from instinct_shell.model.profile import Profile
 from instinct_shell.model.record import AuditRecord, RecordKind
 from instinct_shell.model.situation import Grant, Situation
-from instinct_shell.model.verdict import Decision, Finding, Tier
+from instinct_shell.model.verdict import Decision, Finding, Tier, Verdict
 from instinct_shell.pipeline import Pipeline, check_text
 from instinct_shell.shell.syntax import Parsed, Script
 
@@ -204,6 +205,18 @@ def test_a_grant_for_another_intent_is_none(other: Intent) -> None:
     world = World(Says("a", Tier.REFLEX, Decision.ASK), grants=FakeGrants((grant,)))
     assert world.pipeline.run(other).result is None
     assert world.grants.grants == [grant]
+
+
+def test_a_grant_is_for_the_scripts_as_they_were() -> None:
+    intent, script = shell("./deploy.sh"), Question(QuestionKind.SCRIPT, "/w/deploy.sh")
+
+    def judged(sha256: str) -> Judgement:
+        facts = Facts({script: Answer(True, (("sha256", sha256),))})
+        return Judgement(intent, "run1", Verdict(Decision.ASK, (), Tier.GATE), Situation(), facts=facts)
+
+    assert len({grant_digest(judged("a"), PROFILE), grant_digest(judged("b"), PROFILE), intent_digest(intent, PROFILE)}) == 3
+    assert grant_digest(judged("a"), PROFILE) == grant_digest(judged("a"), PROFILE)
+    assert grant_digest(judged("a").replace(facts=Facts()), PROFILE) == intent_digest(intent, PROFILE)
 
 
 def test_an_expired_grant_and_a_denial_are_not_opened() -> None:

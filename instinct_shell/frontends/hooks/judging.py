@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...engine.judgement import Judgement
     from ...model.intent import Intent
+    from ...model.situation import Grant
     from ...wiring import Guard
     from .protocol import Call, Dialect, Line
 
@@ -87,7 +88,7 @@ def _before(dialect: Dialect, data: dict[str, object], guard: Guard, intents: li
         judgements.append(judgement)
         if judgement.verdict.decision is Decision.DENY:
             return dialect.deny(data, _words(judgement, ""))
-        if judgement.verdict.decision is Decision.ASK and not _granted(guard, intent) and asked is None:
+        if judgement.verdict.decision is Decision.ASK and not _granted(guard, judgement) and asked is None:
             asked = (judgement, _request(guard, judgement))
     if asked is not None:
         judgement, request = asked
@@ -112,31 +113,40 @@ def _words(judgement: Judgement, request: str) -> str:
     return denial(judgement, Style(), request=request).rstrip("\n")
 
 
-def _granted(guard: Guard, intent: Intent) -> bool:
+def _granted(guard: Guard, judgement: Judgement) -> bool:
     """Whether a person has approved exactly this, and nobody has used it yet. It is not used up here."""
-    return bool(_grant_of(guard, intent))
+    from ...engine.records import grant_digest
+
+    digest = grant_digest(judgement, guard.profile)
+    return any(grant.intent_digest == digest for grant in _live(guard))
 
 
 def _grant_of(guard: Guard, intent: Intent) -> str:
-    import time
-
+    """The grant that a tool call which has run was allowed by; the scripts it ran may be others by now."""
     from ...engine.records import intent_digest
-    from ...storage.grants import GrantBook
 
     digest = intent_digest(intent, guard.profile)
-    return next((grant.id for grant in GrantBook(guard.state).live(time.time()) if grant.intent_digest == digest), "")
+    return next((grant.id for grant in _live(guard) if grant.intent_digest.partition("+")[0] == digest), "")
+
+
+def _live(guard: Guard) -> tuple[Grant, ...]:
+    import time
+
+    from ...storage.grants import GrantBook
+
+    return GrantBook(guard.state).live(time.time())
 
 
 def _request(guard: Guard, judgement: Judgement) -> str:
     """The id under which a person may approve it, "" when nobody can."""
     import time
 
-    from ...engine.records import intent_digest
+    from ...engine.records import grant_digest
     from ...storage.grants import GrantBook
 
     if guard.profile.ask_becomes != "deny":
         return ""
-    return GrantBook(guard.state).request(intent_digest(judgement.intent, guard.profile), judgement.verdict.reason, time.time())
+    return GrantBook(guard.state).request(grant_digest(judgement, guard.profile), judgement.verdict.reason, time.time())
 
 
 def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: list[Intent], call: Call, options: HookOptions) -> Answer:
