@@ -14,6 +14,7 @@ import signal
 import time
 from collections import Counter
 
+from ..errors import Exit
 from ..instincts.ground import inside
 from ..model.jailspec import JailLevel, JailSpec, Limits
 from ..model.value import Value
@@ -80,7 +81,7 @@ def new_findings(
         program = _program(linter, path, workspace, readable)
         if not program:
             continue
-        hidden, until = masked(), time.monotonic() + SECONDS
+        hidden, until = (*masked(), *_sockets(workspace)), time.monotonic() + SECONDS
         now = _run(linter, program, path, after, workspace, hidden, until)
         if isinstance(now, str):
             return linter.name, [], now
@@ -112,6 +113,17 @@ def _program(linter: Linter, path: str, workspace: str, readable: Callable[[str]
     if linter.configured and not any(_holds(folder, name, readable) for folder in folders for name in linter.configured):
         return ""
     return own or next((place for place in (f"{folder}/{linter.name}" for folder in _PATH.split(":")) if os.access(place, os.X_OK)), "")
+
+
+def _sockets(workspace: str) -> list[str]:
+    """Sockets of programs that listen inside the workspace: those outside are hidden from every jail."""
+    found = []
+    with open("/proc/self/net/unix", "rb") as table:
+        for line in table:
+            name = os.fsdecode(line.rstrip(b"\n").partition(b" /")[2])
+            if name and inside(f"/{name}", workspace) and os.path.exists(f"/{name}"):
+                found.append(f"/{name}")
+    return found
 
 
 def _upwards(folder: str, workspace: str) -> list[str]:
@@ -152,7 +164,7 @@ def _run(linter: Linter, program: str, path: str, text: str, workspace: str, mas
         argv=(program, *(word.replace("{path}", path) for word in linter.arguments)),
     )  # fmt: skip
     status, output = in_jail(spec, text.encode("utf-8", "surrogateescape"), until)
-    if status is None:
+    if status in (None, Exit.TIMEOUT):
         return "time is up"
     if status not in linter.statuses:
         return f"{linter.name} ended with status {status}"
