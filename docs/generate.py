@@ -120,18 +120,25 @@ changed. It runs after the built-in ones of its tier, under a time limit, and ca
 def jail_page() -> str:
     """What each level stops, from the hostile programs that the tests run, and what else a level means."""
     programs = tomllib.loads((TOP / "tests" / "cases" / "hostile.toml").read_text(encoding="utf-8"))["program"]
-    rows = "".join(f"| {row['act']} | {row.get('full', 'stopped')} | {_partial(row)} | {row.get('why', '')} |\n" for row in programs)
+    rows = "".join(f"| {row['act']} | {row.get('full', 'stopped')} | {_session(row)} | {_partial(row)} | {row.get('why', '')} |\n" for row in programs)
     acts = "".join(f"| {act} | stopped | {'stopped' if partial else 'not claimed'} |\n" for act, partial in claims())
     return f"""{NOTE}# The jail: what each level stops
 
 Level **full**: user, mount, pid and ipc namespaces, Landlock, seccomp, limits. Level **partial**: Landlock, seccomp, limits; it is used where the machine
 gives no namespaces, and dynamic changes are denied there, since the kernel could not hold them. Where neither works, nothing runs.
 
+**Sessions.** At full the commands of one agent share pid, ipc and, without a network, network namespaces: a server that one command leaves in the
+background can be reached and killed by the next, and nothing that runs there can see or signal the agent. Each command still has its own mounts,
+Landlock domain and filter. A session is the user's, the workspace's, the profile's and the agent's: `--session ID`, else the agent's own variable, else
+its nearest process. It ends with the agent, by `instinct session end`, or after 30 minutes without a command (while its agent is known to live, a
+background process keeps it). When a launcher is killed, everything its command started ends, wherever it went; what earlier commands left
+stays. `--one-shot`, prod (`jail.one_shot`) and a call that no agent stands behind get a jail of their own, in which nothing outlives the command.
+
 ## Hostile programs
 `tests/contract/test_jail_hostile.py` runs each of these straight in a jail, without any judge, as root and as an ordinary user, and holds this table to it.
 
-| a program tries to | full | partial | why |
-|---|---|---|---|
+| a program tries to | full | session | partial | why |
+|---|---|---|---|---|
 {rows}
 ## Canaries
 `instinct doctor` tries these on the machine it runs on.
@@ -149,9 +156,13 @@ gives no namespaces, and dynamic changes are denied there, since the kernel coul
   owners show as `nobody` at full, and nobody, root included, can change owners: root's `tar x` needs `--no-same-owner`.
 - Files that the caller hands over as stdin, stdout or stderr pass as they are only where the command may write them by name; others are opened anew
   read-only or relayed, and folders and block devices are refused.
-- A command's background processes end with it. Its process limit counts, for root, from three hundred on (pid_max of the namespace, Linux 6.14), and at
+- A one-shot command's background processes end with it. Its process limit counts, for root, from three hundred on (pid_max of the namespace, Linux 6.14), and at
   partial not at all; memory is counted for each process.
 """
+
+
+def _session(row: dict[str, str]) -> str:
+    return row.get("session", row.get("full", "stopped"))
 
 
 def _partial(row: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ sys.path.insert(0, sys.argv[1])
 
 from instinct_shell.errors import InstinctError
 from instinct_shell.execution.launcher import Launcher
-from instinct_shell.model.jailspec import JailLevel, JailSpec, Limits
+from instinct_shell.model.jailspec import JailLevel, JailSpec, Limits, Session
 
 
 def spec_from(data: dict) -> JailSpec:
@@ -20,6 +20,7 @@ def spec_from(data: dict) -> JailSpec:
     data["limits"] = Limits(**data.get("limits", {}))
     data["least_level"] = JailLevel(data.get("least_level", "full"))
     data["env"] = tuple((name, value) for name, value in data["env"])
+    data["session"] = Session(**data["session"]) if data.get("session") else None
     return JailSpec(**data)
 
 

@@ -9,7 +9,11 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
+import signal
+import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -44,11 +48,15 @@ class Caller:
         shutil.copy(TOP / "tests" / "jail_driver.py", self.code)
         for path in (self.code, *self.code.rglob("*")):
             path.chmod(0o755 if path.is_dir() else 0o644)
+        self.sessions = self.home.resolve() / "sessions"
+        self.sessions.mkdir(mode=0o700)
+        self.own(self.sessions)
         self.python = self._interpreter()
         self._count = 0
 
     def close(self) -> None:
         """Removes everything this caller made."""
+        self.end_session()
         shutil.rmtree(self.home, ignore_errors=True)
 
     def folder(self) -> Path:
@@ -79,8 +87,12 @@ class Caller:
         return subprocess.run(self.argv(words), check=False, **whole)  # type: ignore[call-overload, no-any-return]
 
     def driver(self, spec: dict[str, object], *, at: str = "full", result: str = "") -> list[str]:
-        """The command line that runs the spec."""
+        """The command line that runs the spec. at: full, partial, or session: full, joining this caller's jail session."""
         whole = {"least_level": at, "env": [["PATH", os.defpath], ["HOME", str(self.home)], ["LC_ALL", "C.UTF-8"]], **spec}
+        if at == "session":
+            at = whole["least_level"] = "full"
+            whole = {"session": {"path": str(self.sessions / "main"), "name": "tests"}, **whole}
+            whole["masked"] = [*whole.get("masked", []), str(self.sessions)]  # as the state directory always is
         return self.argv([self.python, "-I", "-S", str(self.code / "jail_driver.py"), str(self.code), json.dumps(whole), result, at])
 
     def run(self, spec: dict[str, object], *, at: str = "full", **options: object) -> Run:
@@ -97,6 +109,23 @@ class Caller:
     def shell(self, workspace: Path, text: str, *, at: str = "full", spec: dict[str, object] | None = None, **options: object) -> Run:
         """One line of bash in a jail whose workspace is writable."""
         return self.run({**base_spec(workspace), "argv": ["/bin/bash", "--norc", "--noprofile", "-c", text], **(spec or {})}, at=at, **options)
+
+    def holder(self, name: str = "main") -> int:
+        """The process that holds the session; 0 when nobody does."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+            try:
+                connection.connect(str(self.sessions / name))
+            except OSError:
+                return 0
+            return int(struct.unpack("=iii", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0])
+
+    def end_session(self, name: str = "main") -> None:
+        """Kills the session's holder, and so everything in the session; returns when it is gone."""
+        if pid := self.holder(name):
+            holder = os.pidfd_open(pid)
+            signal.pidfd_send_signal(holder, signal.SIGKILL)
+            select.select([holder], [], [], 20)
+            os.close(holder)
 
     def _interpreter(self) -> str:
         for candidate in dict.fromkeys((os.path.realpath(sys.executable), "/usr/bin/python3", "/usr/local/bin/python3")):

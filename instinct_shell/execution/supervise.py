@@ -2,7 +2,8 @@
 
 Between the launcher and the command stands the *attendant*. At level full it is PID 1 of the jail's pid namespace: the command must not be, since
 the kernel ignores default signals there, and when PID 1 ends the kernel ends everything else in the namespace. In a session it stands outside, and
-the session's holder ends what is left. At level partial it is the reaper of orphans and ends the tree itself. It speaks to the launcher by lines on one pipe, the launcher to it by real-time signals.
+the session's holder ends what is left. At level partial it is the reaper of orphans and ends the tree itself. It speaks to the launcher by lines on
+one pipe, the launcher to it by real-time signals.
 """
 
 from __future__ import annotations

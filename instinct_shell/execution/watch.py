@@ -64,8 +64,8 @@ class Watch:
         finally:
             self._reap()
             by_itself = bool(self._ended) and not self._limit
-            if self.session is not None:
-                self.session.conclude(by_itself=by_itself)
+            if self.session is not None and not self.session.conclude(by_itself=by_itself) and self._killed():
+                self._ended = ()  # by the end of the session
             if self.family is not None and not self._ended:
                 supervise.end_descendants(self.family)
             if self.session is not None and by_itself:
@@ -80,6 +80,9 @@ class Watch:
     def result(self, level: JailLevel, layers: tuple[str, ...], abi: int, wall_us: int) -> RunResult:
         """What the run came to."""
         return result_of(self._ended, self._limit).replace(level=level, layers=layers, landlock_abi=abi, wall_us=wall_us)
+
+    def _killed(self) -> bool:
+        return bool(self._ended) and os.WIFSIGNALED(self._ended[0]) and os.WTERMSIG(self._ended[0]) == signal.SIGKILL
 
     # --- waiting
 

@@ -30,6 +30,7 @@ class Session(Value):
 
     path: the socket of the session's holder, in a folder of mode 0700 that no command sees. agent: the process whose end ends the session, and its
     start time in clock ticks since boot (0: nobody's). name, profile, workspace: for people.
+    idle_seconds: how long it lives without a command.
     """
 
     path: str
@@ -38,6 +39,7 @@ class Session(Value):
     workspace: str = ""
     agent: int = 0
     agent_started: int = 0
+    idle_seconds: float = 1800.0
 
 
 class JailSpec(Value):

@@ -14,8 +14,8 @@ def caller(request: pytest.FixtureRequest) -> Iterator[Caller]:
     yield from made_caller(request.param)
 
 
-@pytest.fixture(scope="session", params=["full", "partial"])
+@pytest.fixture(scope="session", params=["full", "session", "partial"])
 def level(request: pytest.FixtureRequest, caller: Caller) -> str:
-    """A jail level that this caller reaches here."""
+    """A jail level that this caller reaches here; session: full, and all tests of the caller join one session."""
     reachable(caller, request.param)
     return str(request.param)

@@ -138,6 +138,8 @@ def _standard_input(scene: Scene, row: dict[str, object]) -> int:
 def _expected(row: dict[str, object], level: str, caller: Caller) -> str:
     if level == "partial" and caller.uid == 0 and "partial_root" in row:
         return str(row["partial_root"])
+    if level == "session":
+        return str(row.get("session", row.get("full", "stopped")))
     return str(row.get(level, "stopped"))
 
 
@@ -148,7 +150,8 @@ def test_program_is_contained(caller: Caller, level: str, name: str) -> None:
         before = scene.outside_state()
         stdin = _standard_input(scene, row)
         left = os.open(scene.top / "left-open", os.O_CREAT | os.O_RDWR)
-        run = caller.run(scene.spec(row), at=level, stdin=stdin, pass_fds=(left,))
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "capture_output": False} if level == "session" and name == "outlive" else {}
+        run = caller.run(scene.spec(row), at=level, stdin=stdin, pass_fds=(left,), **quiet)
         os.close(stdin)
         os.close(left)
         assert run.result.get("started"), run
@@ -161,6 +164,9 @@ def test_program_is_contained(caller: Caller, level: str, name: str) -> None:
         assert scene.outside_state() == before
         assert scene.target.poll() is None, "the target outside was killed"
         assert (scene.top / "left-open").read_bytes() == b""
+        if level == "session":
+            assert caller.holder(), "the session did not survive it"
+            caller.end_session()  # what it left in the background may stay until then
         assert processes_with(scene.marker) == [], "something outlived the run"
         _particular(name, run)
 

@@ -1,8 +1,9 @@
 """The processes between the launcher's fork and the command's exec. Every path ends in exec or `_exit`; nothing of the host program runs here.
 
 In a jail of its own the attendant is the first process inside, and makes the mounts before it forks the command. In a session it stays outside, where
-nothing inside can reach it, and the command's own process, which is inside, makes them. What goes wrong is one line on the report pipe, `failed ERRNO STEP`, and no command. The order of the layers is fixed: namespaces, mounts,
-capabilities, Landlock (paths are opened through the new mounts), the system call filter, exec.
+nothing inside can reach it, and the command's own process, which is inside, makes them. What goes wrong is one line on the report pipe,
+`failed ERRNO STEP`, and no command. The order of the layers is fixed: namespaces, mounts, capabilities, Landlock (paths are opened through the new
+mounts), the system call filter, exec.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Confinement:
                 privileges.no_new_privileges()
                 command = os.fork()
                 if command == 0:
-                    self._enter_session(report)
+                    self._enter_session()
                 privileges.drop_capabilities()
                 privileges.hide_memory()
                 self._attend(command, report)
@@ -105,7 +106,7 @@ class Confinement:
         finally:
             os._exit(Exit.FAILED)
 
-    def _enter_session(self, report: int) -> NoReturn:
+    def _enter_session(self) -> NoReturn:
         """In the command's process, as a member of the session: its own mounts, and then as every command."""
         assert self.session is not None
         privileges.die_with_parent(signal.SIGKILL)

@@ -14,10 +14,6 @@ descriptors: 3 bound socket, 4 its folder, 5 the agent's pidfd (/dev/null: no ag
 """
 
 import sys
-from _socket import SCM_RIGHTS, SO_PEERCRED, SOL_SOCKET, socket
-from posix import close, fstat, getpid, kill, listdir, stat, unlink
-from time import monotonic
-
 from _signal import (  # type: ignore[import-not-found]  # `signal` would import enum
     SIG_DFL,
     SIG_IGN,
@@ -28,11 +24,15 @@ from _signal import (  # type: ignore[import-not-found]  # `signal` would import
     SIGSTOP,
     signal,
 )
+from _socket import SCM_RIGHTS, SO_PEERCRED, SOL_SOCKET, socket
+from posix import close, fstat, getpid, kill, listdir, stat, unlink
 from select import POLLIN, poll
+from time import monotonic
 
 LISTENER, FOLDER, AGENT, READY = 3, 4, 5, 6
 HELLO, GONE = b"H", b"G"
 MOST_WAITING = 128
+LOOKING_SECONDS = 30.0
 MOST_ROUNDS = 2000  # of a millisecond each
 
 
@@ -43,6 +43,7 @@ class Session:
         self.name = name
         self.idle_seconds = idle_seconds
         self.label = label
+        self.socket = self.identity()
         self.listener = socket(fileno=LISTENER)
         self.listener.listen(MOST_WAITING)  # asked here: whoever connects learns by it who the holder is
         close(READY)
@@ -58,16 +59,32 @@ class Session:
             self.waiting.register(AGENT, POLLIN)
         while True:
             left = self.last_used + self.idle_seconds - monotonic()
-            ready = self.waiting.poll(max(left, 0) * 1000)
-            if not ready and self.is_idle():
+            ready = self.waiting.poll(max(min(left, LOOKING_SECONDS), 0) * 1000)
+            if not ready and (self.is_unreachable() or (monotonic() >= self.last_used + self.idle_seconds and self.is_idle())):
                 return
             for fd, _ in ready:
                 if fd == AGENT or not self.serve(fd):
                     return
 
+    def is_unreachable(self) -> bool:
+        """Nothing runs and nobody can join any more: the socket, or the folder around it, has been removed."""
+        return self.identity() != self.socket and not self.running()
+
+    def identity(self) -> int:
+        """Which file has our socket's name; 0 when none has."""
+        try:
+            return stat(self.name, dir_fd=FOLDER).st_ino
+        except OSError:
+            return 0
+
+    def leave(self) -> None:
+        """Removes the socket before the end: who finds none may make a new one."""
+        if self.identity() == self.socket:
+            unlink(self.name, dir_fd=FOLDER)
+
     def is_idle(self) -> bool:
         """Nothing runs. What runs in the background is a reason to stay while the agent lives, whose end is seen; otherwise nobody would end it."""
-        if self.running() or (self.agent_known and self.processes()):
+        if self.connections or (self.agent_known and self.processes()):
             self.last_used = monotonic()
             return False
         return True
@@ -84,6 +101,7 @@ class Session:
             letter, descriptors = b"", []
         if letter == b"B" and len(descriptors) == 1 and mounts < 0:
             self.connections[fd] = (connection, descriptors[0])
+            self.last_used = monotonic()
             return True
         for extra in descriptors:
             close(extra)
@@ -105,7 +123,6 @@ class Session:
         if int.from_bytes(connection.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)[4:8], "little") != stat("/proc/self").st_uid:
             connection.close()
             return
-        self.last_used = monotonic()
         self.connections[connection.fileno()] = (connection, -1)
         self.waiting.register(connection.fileno(), POLLIN)
         answer(connection, HELLO)
@@ -117,7 +134,7 @@ class Session:
         connection.close()
         if mounts >= 0:
             close(mounts)
-        self.last_used = monotonic()
+            self.last_used = monotonic()
 
     def running(self) -> int:
         """How many commands run."""
@@ -189,8 +206,9 @@ def main(name: str, idle_seconds: str, label: str) -> None:
     signal(SIGCHLD, SIG_IGN)  # orphans come to us, and go without our doing
     with open("/proc/self/comm", "wb") as title:
         title.write(b"instinct-holder")  # no `pkill python` means us
-    Session(name, float(idle_seconds), label.encode("utf-8", "surrogateescape")).run()
-    unlink(name, dir_fd=FOLDER)  # before the end: who finds no socket may make a new one
+    session = Session(name, float(idle_seconds), label.encode("utf-8", "surrogateescape"))
+    session.run()
+    session.leave()
 
 
 main(*sys.argv[1:])

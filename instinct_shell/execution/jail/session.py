@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ...model.jailspec import Session
 
-IDLE_SECONDS = 1800.0
 _START = "starting the session"
 _HELLO_SECONDS = 3.0  # the holder may be ending what another command has left
 _END_SECONDS = 5.0
@@ -52,19 +51,21 @@ class Membership:
             raise StepFailed(namespaces.JOIN, problem.errno or 0) from None
         os.close(fd)
 
-    def conclude(self, *, by_itself: bool) -> None:
-        """The command is over. Not by itself: returns when nothing is left of it. Never raises: a lost connection has the same effect."""
+    def conclude(self, *, by_itself: bool) -> bool:
+        """The command is over. Not by itself: returns when nothing is left of it. Whether the session was still there; if not, everything has ended."""
         if self._concluded:
-            return
+            return True
         self._concluded = True
+        held = True
         try:
             self._connection.send(b"D" if by_itself else b"K")
             if not by_itself:
                 self._connection.settimeout(_END_SECONDS)
                 self._connection.recv(1)
         except OSError:
-            pass  # the holder is gone, and everything in its namespace with it
+            held = False
         self.close()
+        return held
 
     def ask(self, letter: bytes) -> bytes:
         """The holder's answer to a question; b"" when it ends instead. Raises OSError."""
@@ -129,9 +130,14 @@ def named(folder: int) -> Iterator[str]:
 def _open_folder(path: str) -> int:
     try:
         os.makedirs(path, 0o700, exist_ok=True)
-        return os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as problem:
         raise StepFailed(f"{_START}: `{path}`", problem.errno or 0) from None
+    found = os.fstat(fd)
+    if found.st_uid != os.geteuid() or found.st_mode & 0o077:
+        os.close(fd)
+        raise StepFailed(f"{_START}: `{path}` must be yours, mode 0700")
+    return fd
 
 
 # --- making one
@@ -234,7 +240,7 @@ def _become_first_process(session: Session, listener: int, folder: int, agent: i
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         label = "\t".join(part.replace("\t", " ") for part in (session.name, session.profile, session.workspace, str(session.agent)))
-        argv = (sys.executable, "-I", "-S", "-X", "utf8", _HOLDER, os.path.basename(session.path), str(IDLE_SECONDS), label)
+        argv = (sys.executable, "-I", "-S", "-X", "utf8", _HOLDER, os.path.basename(session.path), str(session.idle_seconds), label)
         os.execve(argv[0], argv, {})  # noqa: S606  # our own program
     except StepFailed as failure:
         _tell(report, failure.errno, failure.step)
