@@ -61,6 +61,7 @@ class Ground:
         self._lockfiles = PathSet(profile.write_protected, exceptions)
         self._host = PathSet(self._fill(profile.host_executed))
         self._never = PathSet(self._fill(profile.never_write))
+        self._holders: dict[str, dict[str, list[str]]] = {}
         self._sole = PathSet(profile.sole_copies)
         self._build = PathSet(profile.build_output)
         self._automata: dict[str, globs.Automaton] = {}
@@ -181,6 +182,20 @@ class Ground:
             for chosen in (self._never, self._host)
         )
         return never, host
+
+    def holds(self, path: str, kind: str) -> tuple[str, ...]:
+        """The patterns of [paths] never_write (never) or host_executed (host) that name something below this folder, such as `.claude`."""
+        if kind not in self._holders:
+            found: dict[str, list[str]] = {}
+            for pattern in (self._never if kind == "never" else self._host).patterns:
+                folders = pattern.text.split("/")[:-1]
+                if not pattern.anchored and not any(c in "".join(folders) for c in "*?["):
+                    for end in range(1, len(folders) + 1):
+                        found.setdefault("/".join(folders[:end]), []).append(pattern.text)
+            self._holders[kind] = found
+        parts = path.split("/")
+        tails = ("/".join(parts[start:]) for start in range(len(parts) - 1, 0, -1))
+        return next((tuple(self._holders[kind][tail]) for tail in tails if tail in self._holders[kind]), ())
 
     def guard(self, path: str) -> str:
         """The guard's own path that this path is, holds or lies in."""
@@ -360,3 +375,8 @@ def elsewhere(effect: Effect) -> bool:
 def is_pattern(effect: Effect) -> bool:
     """Whether the effect's target is a shell glob."""
     return effect.target.kind is TargetKind.PATTERN and not effect.target.dynamic
+
+
+def folder_of(effect: Effect) -> str:
+    """The folder in which a shell glob picks names, "" when that is a glob too."""
+    return globs.literal_prefix(effect.target.text).rpartition("/")[0]

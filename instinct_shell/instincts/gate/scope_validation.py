@@ -2,7 +2,8 @@
 
 *Stops* a change that leaves the scope through a symlink, a folder that is one, or `..` behind one; a read or change that reaches a protected
 file, a secret, agent configuration or the guard by a link, a hard link, another letter case or a glob; copying, packing or printing a whole folder that
-holds protected files; what the seeds' `scope.paths` does not name. *Asks* for creating something outside the scope, for deleting or moving a folder
+holds protected files; a folder of unnamed content in the place of one with agent configuration; what the seeds' `scope.paths` does not name.
+*Asks* for creating something outside the scope, for deleting or moving a folder
 that holds protected files, and where a path cannot be followed.
 
 *Lets pass* paths that do not exist yet below a real folder in the scope, removing a link (not what it points to), links that stay inside,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     Said = tuple[Decision, str, str]
 
 _SEARCHERS = frozenset("grep egrep fgrep zgrep rg ag ack ugrep sed awk".split())
+_INTO_FOLDERS = ("cp", "mv", "ln")  # a folder that is there already receives the thing instead of becoming it
 MOST = 256  # questions of one judgement
 _LOOK = "see where it leads: `ls -la`"
 _FILE_INTENTS = (IntentType.FILE_READ, IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE)
@@ -62,6 +64,7 @@ class ScopeValidation(BuiltIn):
                 continue
             said = (
                 _scope_paths(intent, effect, ground)
+                or _put_in_place(effect, ground, facts)
                 or _created_outside(effect, ground)
                 or _resolved(effect, ground, facts)
                 or _matched(effect, ground, facts)
@@ -120,6 +123,29 @@ def path_allowed(allowed: tuple[str, ...], path: str, ground: Ground) -> bool:
         elif PathSet((entry.replace("{workspace}", ground.workspace).replace("{tmp}", TMP),)).find(*spellings, "/" + spellings[1]):
             return True
     return False
+
+
+def _put_in_place(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
+    """A whole folder, whose content nobody named, in the place of one that holds agent configuration or what the host runs, or spread over it."""
+    path = path_of(effect)
+    cloned = effect.kind is EffectKind.FILE_CREATE and effect.program == "git"
+    if not path or not (cloned or effect.kind in (EffectKind.FILE_WRITE, EffectKind.FILE_LINK)) or not ground.in_scope(path):
+        return None
+    never, host = ground.holds(path, "never"), ground.holds(path, "host")
+    if not never and not host:
+        return None
+    if effect.program in _INTO_FOLDERS and not effect.has("below") and not effect.has("if_folder"):
+        there = facts.answer(QuestionKind.RESOLVE, path)
+        if there.known and there.get("type") == "dir" and not there.get("final_link"):
+            return None  # it goes into that folder, under its own name
+    what = f"puts what nobody has named in the place of {ground.shown(path)}"
+    if not host:
+        return Decision.DENY, f"{what}, which holds agent configuration ({shown(never[0])})", "copy the files that are wanted one by one"
+    return (
+        ground.profile.host_executed_decision,
+        f"{what}, which holds what the host runs later ({shown(host[0])})",
+        "copy the files that are wanted one by one",
+    )
 
 
 def _created_outside(effect: Effect, ground: Ground) -> Said | None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 from ...model.effect import Effect, EffectKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import CHANGES, Ground, ground_of, is_pattern, path_of
+from ..ground import CHANGES, Ground, folder_of, ground_of, is_pattern, path_of
 from ..patterns import any_matches
 from ..places import development_name, production_name
 from .destructive_systems import THROWAWAY
@@ -138,7 +138,7 @@ class OperationAllowed(BuiltIn):
             return None
         path = path_of(effect)
         if (path and ground.host_executed(path) and not path.endswith(".sample")) or (
-            is_pattern(effect) and ground.glob_reaches(effect.target.text, "host")
+            is_pattern(effect) and (ground.glob_reaches(effect.target.text, "host") or ground.host_executed(folder_of(effect)))
         ):
             if effect.has("by_manager") or (effect.kind is EffectKind.FILE_CREATE and effect.has("directory")):
                 return None

@@ -17,7 +17,7 @@ from __future__ import annotations
 from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
-from ..ground import CHANGES, LOSSES, Ground, ground_of, is_pattern, path_of
+from ..ground import CHANGES, LOSSES, Ground, folder_of, ground_of, is_pattern, path_of
 from ..patterns import PathSet
 
 TYPE_CHECKING = False
@@ -83,7 +83,7 @@ def _file(effect: Effect, ground: Ground) -> str:
         return ""
     if is_pattern(effect):
         glob = effect.target.text
-        if ground.glob_reaches(glob, "never"):
+        if ground.glob_reaches(glob, "never") or ground.never_write(folder_of(effect)) or ground.guard(folder_of(effect)):
             return f"changes agent configuration by {ground.shown(glob)}"
         return ""
     if effect.target.dynamic and effect.target.kind is TargetKind.PATH and effect.target.text:

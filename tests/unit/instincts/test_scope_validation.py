@@ -173,3 +173,34 @@ def test_the_seeds_allowed_paths(dev, world, allowed, path, decision):
 def test_effects_without_a_path_ask_nothing(dev):
     gate = next(instinct for instinct in BUILTIN if instinct.id == "scope-validation")
     assert gate.questions(intent(), (effect("db.read", "x"), effect("file.write", "/dev/null")), dev, situation()) == ()
+
+
+@pytest.mark.parametrize(
+    ("program", "kind", "path", "attributes", "decision"),
+    [
+        ("mv", "file.write", ".claude", {"moved": "1"}, "deny"),
+        ("cp", "file.write", ".claude", {"recursive": "1"}, "deny"),
+        ("cp", "file.write", ".claude", {"recursive": "1", "if_folder": "1"}, "deny"),
+        ("ln", "file.link", ".claude", {"to": "/tmp/x"}, "deny"),
+        ("tar", "file.write", ".claude", {"below": "1"}, "deny"),
+        ("node", "file.write", "packages/a/.cursor", {}, "deny"),
+        ("git", "file.create", ".claude", {"folder": "1"}, "deny"),
+        ("mv", "file.write", ".github", {"moved": "1"}, "ask"),
+        ("unzip", "file.write", ".vscode", {"below": "1"}, "ask"),
+        ("cp", "file.write", ".husky/*", {}, "ask"),
+        ("cp", "file.write", ".claude/hooks/*", {}, "deny"),
+        ("mkdir", "file.create", ".claude", {"folder": "1"}, "allow"),
+        ("cp", "file.write", ".claude/skills", {"recursive": "1"}, "allow"),
+        ("cp", "file.write", ".github/ISSUE_TEMPLATE", {"recursive": "1"}, "allow"),
+        ("cp", "file.write", "src/claude", {"recursive": "1"}, "allow"),
+    ],
+)
+def test_a_folder_in_the_place_of_configuration(dev, world, program, kind, path, attributes, decision):
+    verdict = decide(dev, world, at(world, kind, path, **attributes).replace(program=program))
+    assert verdict.decision.word == decision
+
+
+def test_a_folder_of_configuration_that_is_there_receives_what_comes(dev, world):
+    os.makedirs(f"{world}/w/.claude")
+    for program in ("cp", "mv"):
+        assert decide(dev, world, at(world, "file.write", ".claude", recursive="1").replace(program=program)).allow
