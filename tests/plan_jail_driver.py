@@ -8,6 +8,7 @@ product: the partial level, counted output, further descriptors, and for the C l
 
 import json
 import os
+import signal
 import sys
 
 sys.path.insert(0, sys.argv[1])
@@ -42,22 +43,22 @@ def long_way() -> None:
 
 
 def main() -> int:
-    missing = () if os.environ.get("INSTINCT_TEST_C") or sys.argv[4] == "partial" else fill_standard_descriptors()
+    c_launcher = os.environ.pop("INSTINCT_TEST_C", "") if all(is_open(fd) and is_plain(fd) for fd in (0, 1, 2)) else ""
     spec = spec_from(json.loads(sys.argv[2]))
-    c_launcher = os.environ.pop("INSTINCT_TEST_C", "")
     if sys.argv[4] == "partial" or spec.limits.output_bytes or spec.descriptors:
         long_way()
-    if spec.session is not None and not os.path.exists(spec.session.path):
+    missing = fill_standard_descriptors()
+    if spec.session is not None:  # made when there is none
         session.enter(spec.session, own_network=spec.network == "none").conclude(by_itself=True)
     try:
-        plan = order.encode(spec, terminal=any(is_open(fd) and os.isatty(fd) for fd in (0, 1, 2)))
+        plan = order.encode(spec, terminal=any(os.isatty(fd) for fd in (0, 1, 2)))
     except InstinctError as problem:
         if sys.argv[3]:
             with open(sys.argv[3], "w", encoding="utf-8") as file:
                 json.dump({"error": problem.message, "hint": problem.hint, "status": 125, "started": False}, file)
         sys.stderr.write(f"{problem.message}\n{problem.hint}\n")
         return 125
-    if c_launcher and all(is_open(fd) and is_plain(fd) for fd in (0, 1, 2)):
+    if c_launcher:
         reader, writer = os.pipe()
         if os.fork() == 0:
             os.close(reader)
@@ -66,6 +67,8 @@ def main() -> int:
             os._exit(0)
         os.close(writer)
         os.set_inheritable(reader, True)
+        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # ignored by Python, not by whoever calls the launcher
+            signal.signal(number, signal.SIG_DFL)
         os.execv(c_launcher, [c_launcher, str(reader), sys.argv[3]])
     run = PlannedRun(list(protocol.records(plan)), missing)
     if not run.join():

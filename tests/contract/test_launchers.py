@@ -17,6 +17,7 @@ from jail_harness import MUST_WORK, NOBODY, TOP, Caller, Run, caller_names, reac
 from instinct_shell.errors import InstinctError
 from instinct_shell.execution.jail import order
 
+OURS = ("caller", "level", "pytestmark", "Caller", "Run")
 SUITES = ("test_jail_pass_through", "test_jail_hostile", "test_jail_descriptors")
 
 
@@ -99,5 +100,5 @@ def suite(name: str) -> ModuleType:
 
 for _name in SUITES:
     _module = suite(_name)
-    globals().update({name: value for name, value in vars(_module).items() if name.startswith("test_")})
+    globals().update({name: value for name, value in vars(_module).items() if name not in OURS and not name.startswith("__")})
 pytestmark = pytest.mark.jail
