@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from instinct_shell.execution import sessions
 
 TOP = Path(__file__).resolve().parent.parent
 CORPORA = TOP.parent / "shared" / "corpora"
 
 
 @pytest.fixture(autouse=True)
-def _own_state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each test has a state directory of its own, and none of the caller's choices reach it."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+def _own_state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Each test has a state directory of its own, and none of the caller's choices reach it; the jail sessions that it opened end with it."""
+    state = tmp_path_factory.mktemp("state")
+    monkeypatch.setenv("XDG_STATE_HOME", str(state))
     for name in [name for name in os.environ if name.startswith("INSTINCT_") and name != "INSTINCT_JAIL_MUST_WORK"]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("INSTINCT_ENGINE", "off")  # an engine for each test's state would be all that this machine does
+    yield
+    for top in (state, request.node.funcargs.get("tmp_path", state) / "state"):
+        if (top / "instinct-shell" / "jail-sessions").is_dir():
+            sessions.end(str(top / "instinct-shell"))
 
 
 @pytest.fixture
