@@ -50,7 +50,7 @@ class Session:
         return self.caller.holder(self.name)
 
     def python(self, code: str) -> str:
-        return f"{self.caller.python} -I -c \"{code}\""
+        return f'{self.caller.python} -I -c "{code}"'
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_killing_by_name_does_not_reach_the_agent(session: Session) -> None:
     name = marker()
     with outside(session.caller, name) as agent:
         session.run(f"sleep {name} >/dev/null 2>&1 &")
-        session.run("pkill -9 sleep; pkill -9 python; pkill -9 -f driver.py; kill -9 -- -1 2>/dev/null; true")
+        session.run("pkill -9 sleep; pkill -9 python; kill -9 -- -1 2>/dev/null; true")
         wait_until(lambda: set(processes_with(name)) <= {agent.pid})
         assert agent.poll() is None
     assert session.run("echo still here") == "still here\n"
