@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, loops, parameters, simple, syntax, values
+from . import control, frames, hidden, loops, parameters, simple, syntax, values
 from .expand import Expander
-from .invocation import Evaluation, Field, Invocation, Known, Origin, Stdin, Stream, Surroundings
+from .invocation import Evaluation, Field, Invocation, Origin, Surroundings
+from .record import Record, first_stdin, stdin_of
 from .state import Channel, State, merge
 from .syntax import CommandSub, Node, Opaque, Parsed, ProcessSub, Script
 from .values import Array, Text
@@ -21,37 +22,11 @@ if TYPE_CHECKING:
 
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
-MOST_HIDDEN = 20  # values whose hidden substitutions are run
 MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
 
 
 class BoundReached(Exception):
     """The evaluation went over one of its bounds."""
-
-
-class Record:
-    """An invocation in the making: pipes and substitutions fill in their ends later."""
-
-    __slots__ = (
-        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "fds", "output", "readers", "span", "stdin", "stdout", "streams", "words",
-    )  # fmt: skip
-
-    def __init__(self, ev: Evaluator, words: tuple[Field, ...], assignments: tuple[tuple[str, Field], ...], span: Span) -> None:
-        self.words = words
-        self.assignments = assignments
-        self.span = span
-        self.cwd = ev.cwd_field()
-        self.env = ev.env_fields()
-        self.certain = ev.certain and not ev.state.dead
-        self.context = ev.context
-        self.defined = ev.defined
-        self.captured = ev.captured
-        self.stdin: Channel = ev.state.fds[0]
-        self.stdout: Channel = ev.state.fds[1]
-        self.streams: tuple[Stream, ...] = ()
-        self.fds: tuple[tuple[int, Channel], ...] = ()
-        self.readers: list[int] = []
-        self.output: Text | None = None
 
 
 def evaluate(script: Script, surroundings: Surroundings, parse: Callable[[str], Parsed]) -> Evaluation:
@@ -79,7 +54,7 @@ class Evaluator:
         cwd = values.from_field(surroundings.cwd_field) if surroundings.cwd_field else Text((surroundings.cwd,))
         self.argv0 = values.from_field(surroundings.argv0_field) if surroundings.argv0_field else Text((surroundings.argv0,))
         self.sink = Channel("sink")
-        self.state = State(cwd, {0: _first_stdin(surroundings.stdin), 1: self.sink, 2: Channel("inherit")})
+        self.state = State(cwd, {0: first_stdin(surroundings.stdin), 1: self.sink, 2: Channel("inherit")})
         positional = surroundings.positional_fields
         self.state.positional = tuple(values.from_field(f) for f in positional) or tuple(Text((p,)) for p in surroundings.positional)
         self.out = values.EMPTY  # what went to the current sink
@@ -124,14 +99,14 @@ class Evaluator:
             record.span,
             record.assignments,
             record.env,
-            _stdin(record.stdin),
+            stdin_of(record.stdin),
             record.streams,
             record.certain,
             record.captured,
             tuple(dict.fromkeys(record.readers)),
             record.context,
             record.defined,
-            tuple((fd, _stdin(channel)) for fd, channel in record.fds),
+            tuple((fd, stdin_of(channel)) for fd, channel in record.fds),
             values.to_field(output, record.span) if output is not None and output.known else None,
         )
 
@@ -195,21 +170,9 @@ class Evaluator:
             self.opaques.append(found)
 
     def check_hidden(self, text: str, span: Span, where: str, *, subscript: bool = False) -> None:
-        """Runs what bash runs out of a value: substitutions in arithmetic and in subscripts. They are expanded as in a heredoc body."""
-        if not (("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text)):
-            return
-        if "HIDDEN_CODE" in text or self.hidden > MOST_HIDDEN:
-            self.opaque(span, f"code hidden in a value ({where})", text)
-            return
-        self.hidden += 1
-        self.within(lambda: self.nested(f": <<HIDDEN_CODE\n{text}\nHIDDEN_CODE\n", span), "substitution")
-
-    def check_number(self, text: str, span: Span) -> None:
-        """Reports code in a value that bash takes for arithmetic, or in the variable that it names."""
-        self.check_hidden(text, span, "test", subscript=True)
-        held = self.lookup(text) if text.isidentifier() else None
-        for value in held.values if isinstance(held, Text) else ():
-            self.check_hidden(value, span, f"arithmetic on `{text}`")
+        """Runs what bash runs out of a value (shell/hidden.py)."""
+        if ("$(" in text or "`" in text) and (subscript or "[" in text or "$(" in text):
+            hidden.run(self, text, span, where)
 
     def forget(self, names: tuple[str, ...], reason: str) -> None:
         """These variables may have changed to anything."""
@@ -374,25 +337,6 @@ class Evaluator:
         finally:
             self.nested_span = held
             self.depth -= 1
-
-
-def _first_stdin(given: Stdin | None) -> Channel:
-    if given is None:
-        return Channel("inherit")
-    channel = Channel(given.kind, field=given.field, text=values.from_field(given.field) if given.kind == "text" and given.field else None)
-    channel.producers = given.producers
-    return channel
-
-
-def _stdin(channel: Channel) -> Stdin:
-    if channel.kind == "sink":
-        return Stdin("inherit")
-    text = channel.text
-    if text is not None and text.known and not text.glob:
-        return Stdin("text", values.to_field(text), channel.producers)
-    if channel.kind == "text":
-        return Stdin("text", values.to_field(text) if text is not None else Field(Known.DYNAMIC, reason="unknown text"), channel.producers)
-    return Stdin(channel.kind, channel.field, channel.producers)
 
 
 def _run_opaque(ev: Evaluator, node: Node) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from ..model.effect import Span
-from . import assignments, builtins, frames, outputs, values
+from . import assignments, builtins, frames, hidden, outputs, values
 from .calculate import arithmetic
 from .call import Call
 from .invocation import Field, Known, Stream
+from .record import Record
 from .state import MISSING, Channel, State, merge
 from .syntax import Arithmetic, Assignment, Command, Literal, Node, Pipeline, ProcessSub, Redirect, Script, Test, Word
 from .values import Text
@@ -143,8 +144,6 @@ def record(
     span: Span,
 ) -> int:
     """Writes the invocation down; its index is returned."""
-    from .evaluate import Record
-
     index = len(ev.records)
     made = Record(ev, fields, pairs, span)
     made.stdin = fds.get(0, made.stdin)
@@ -337,7 +336,7 @@ def run_test(ev: Evaluator, node: Node) -> None:
                 ev.check_hidden(value, word.span, "test", subscript=True)
         elif before in _NUMERIC or after in _NUMERIC:
             for value in text.values:
-                ev.check_number(value, word.span)
+                hidden.run_number(ev, value, word.span)
     words.append(Field(Known.STATIC, ("]]",)))
     fds, streams = apply_redirects(ev, node.redirects) if node.redirects else (ev.state.fds, ())
     index = record(ev, tuple(words), (), fds, streams, ev.span(node.span))

@@ -1,0 +1,59 @@
+"""Invocations in the making, and what they read: pipes and substitutions fill in their ends while the text is evaluated."""
+
+from __future__ import annotations
+
+from ..model.effect import Span
+from . import values
+from .invocation import Field, Known, Stdin, Stream
+from .state import Channel
+from .values import Text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .evaluate import Evaluator
+
+
+class Record:
+    """An invocation in the making: pipes and substitutions fill in their ends later."""
+
+    __slots__ = (
+        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "fds", "output", "readers", "span", "stdin", "stdout", "streams", "words",
+    )  # fmt: skip
+
+    def __init__(self, ev: Evaluator, words: tuple[Field, ...], assignments: tuple[tuple[str, Field], ...], span: Span) -> None:
+        self.words = words
+        self.assignments = assignments
+        self.span = span
+        self.cwd = ev.cwd_field()
+        self.env = ev.env_fields()
+        self.certain = ev.certain and not ev.state.dead
+        self.context = ev.context
+        self.defined = ev.defined
+        self.captured = ev.captured
+        self.stdin: Channel = ev.state.fds[0]
+        self.stdout: Channel = ev.state.fds[1]
+        self.streams: tuple[Stream, ...] = ()
+        self.fds: tuple[tuple[int, Channel], ...] = ()
+        self.readers: list[int] = []
+        self.output: Text | None = None
+
+
+def first_stdin(given: Stdin | None) -> Channel:
+    """The channel that a text starts with."""
+    if given is None:
+        return Channel("inherit")
+    channel = Channel(given.kind, field=given.field, text=values.from_field(given.field) if given.kind == "text" and given.field else None)
+    channel.producers = given.producers
+    return channel
+
+
+def stdin_of(channel: Channel) -> Stdin:
+    """What a command reads, told to those outside."""
+    if channel.kind == "sink":
+        return Stdin("inherit")
+    text = channel.text
+    if text is not None and text.known and not text.glob:
+        return Stdin("text", values.to_field(text), channel.producers)
+    if channel.kind == "text":
+        return Stdin("text", values.to_field(text) if text is not None else Field(Known.DYNAMIC, reason="unknown text"), channel.producers)
+    return Stdin(channel.kind, channel.field, channel.producers)
