@@ -8,11 +8,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sampling import sampled
 
 from instinct_shell.execution import sessions
 
 TOP = Path(__file__).resolve().parent.parent
 CORPORA = TOP.parent / "shared" / "corpora"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Exhaustive products run as a covering sample, unless INSTINCT_TESTS=all asks for the whole, or a test was named on the command line."""
+    if any("::" in word for word in config.args):
+        return
+    kept = sampled(items)
+    if len(kept) < len(items):
+        chosen = {item.nodeid for item in kept}
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid not in chosen])
+        items[:] = kept
 
 
 @pytest.fixture(autouse=True)
