@@ -228,7 +228,7 @@ static void hear_end(void)
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        execl(INSTINCT_PYTHON, INSTINCT_PYTHON, "-I", "-S", "-X", "utf8", INSTINCT_LAUNCH, "instinct", "engine", "record-end", run_id, ending, "again", NULL);
+        execl(INSTINCT_PYTHON, INSTINCT_PYTHON, "-I", "-S", "-B", "-X", "utf8", INSTINCT_LAUNCH, "instinct", "engine", "record-end", run_id, ending, "again", NULL);
         _exit(FAILED);
     }
     while (recorder > 0 && waitpid(recorder, NULL, 0) < 0 && errno == EINTR) {}
@@ -246,7 +246,7 @@ static int status_of(const struct outcome *outcome)
 
 static _Noreturn void become_python(char **argv, const char *trouble)
 {
-    static const char *const start[] = {INSTINCT_PYTHON, "-I", "-S", "-X", "utf8", INSTINCT_LAUNCH, "instinct-exec"};
+    static const char *const start[] = {INSTINCT_PYTHON, "-I", "-S", "-B", "-X", "utf8", INSTINCT_LAUNCH, "instinct-exec"};
     enum { WORDS = sizeof start / sizeof *start };
     size_t count = 0;
     while (argv[count]) count++;

@@ -15,7 +15,7 @@ def command() -> list[str] | None:
     launcher = os.path.abspath(sys.argv[0]) if sys.argv else ""
     if os.path.basename(launcher) != "launch.py":
         return None
-    return [sys.executable, "-I", "-S", "-X", "utf8", launcher, "instinct", "engine", "serve"]
+    return [sys.executable, "-I", "-S", "-B", "-X", "utf8", launcher, "instinct", "engine", "serve"]
 
 
 def environment() -> dict[str, str]:

@@ -14,6 +14,7 @@ from ...execution.doctor import Canary, Host, examine, host
 from ...execution.processes import above, duration
 from ...model.jailspec import JailLevel
 from ...model.version import VERSION
+from ...resident.client import PACKAGE
 from ..present import style_of
 
 TYPE_CHECKING = False
@@ -54,9 +55,18 @@ def report(machine: Host, canaries: list[Canary], *, healthy: bool) -> dict[str,
         "agents": [{"agent": one.agent, "pid": one.pid, "seconds": one.seconds} for one in above() if one.agent],
         "product": VERSION,
         "python": platform.python_version(),
+        "launcher": launcher(),
         **{name: getattr(machine, name) if name != "layers" else list(machine.layers) for name in machine._fields},
         "canaries": [{name: getattr(canary, name) for name in canary._fields} | {"healthy": canary.healthy} for canary in canaries],
     }
+
+
+def launcher() -> str:
+    """Which program starts commands here."""
+    built = os.path.join(os.path.dirname(PACKAGE), "bin", "launcher", "build", "instinct-exec")
+    if os.access(built, os.X_OK):
+        return f"C (`{built}`), and Python for what is left to it"
+    return "Python; with a C compiler bin/setup builds a faster one"
 
 
 def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool) -> Iterator[str]:
@@ -64,6 +74,7 @@ def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool
     if agents := [one for one in above() if one.agent]:
         yield style.clean("called by " + ", under ".join(f"{one.agent} (process {one.pid}, for {duration(one.seconds)})" for one in agents))
     yield f"jail level: {style.paint(str(machine.level), '1')} ({', '.join(machine.layers) or 'no layer'})"
+    yield style.clean(f"launcher: {launcher()}")
     if machine.obstacle:
         yield style.clean(f"  not full, because {machine.obstacle}")
         yield style.clean(f"  mend: {machine.hint}")
