@@ -53,6 +53,11 @@ INNER = frozenset(
         "git rm shred dd docker podman kubectl helm terraform tofu pulumi sudo bash sh zsh psql mysql dropdb aws gcloud az gsutil curl find"
     ).split()
 )
+# Words after which an unknown program takes another command, not a sub-command of its own.
+RUNS = frozenset("-- exec x run with shell start unshare enter -e -x --exec --command local:run dev:exec".split())
+# Programs with a row about something else that run a command too: `mise exec -- CMD`, `nx exec CMD`.
+RUNNERS = frozenset("asdf mise rtx volta fnm nvm lerna nx railway netlify guix".split())
+MOST_WORDS_BEFORE = 6
 
 
 class Describe:
@@ -170,6 +175,8 @@ class Describe:
         yield from apply_row(row, call, self.scene)
         if row.describe is not None:
             yield from row.describe(call, self.scene)
+        if base in RUNNERS:
+            yield from self.passed_on(invocation, base, argv, sure, origin)
 
     def written(
         self, invocation: Invocation, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
@@ -199,19 +206,28 @@ class Describe:
         else:
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
         yield from flow.named_secrets(call, self.scene)
-        for index in range(min(len(argv), 4)):
-            if is_complete(argv[index:], index):
+        yield from self.passed_on(invocation, base, argv, sure, origin)
+
+    def passed_on(
+        self, invocation: Invocation, base: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
+        """What a complete harmful command among the words would do, were it passed on."""
+        for index in range(min(len(argv), MOST_WORDS_BEFORE)):
+            if is_complete(argv[index:], argv[:index]):
                 nested = self.command(invocation, argv[index:], weakest(sure, Certainty.POSSIBLE), (*origin, base))
                 yield from (effect for effect in nested if effect.kind in PASSED_ON)
                 break
 
 
-def is_complete(words: tuple[Field, ...], index: int) -> bool:
+def is_complete(words: tuple[Field, ...], before: tuple[Field, ...]) -> bool:
     """Whether the words behind an unknown program are a command of their own rather than its sub-command (`dvc rm x`, `aws s3 rm x`)."""
     name = words[0].text
     if name not in INNER or len(words) < 2 or any("://" in (word.text or word.prefix) for word in words):
         return False
-    return name != "rm" or (index == 0 and len(words) > 2 and (words[1].text or "").startswith("-"))
+    runs = not before or any(word.text in RUNS for word in before)
+    if len(before) > 3 and not runs:
+        return False  # far behind the name it is more likely an operand
+    return name != "rm" or (runs and len(words) > 2 and (words[1].text or "").startswith("-"))
 
 
 def asks_for_help(call: Call) -> bool:
