@@ -164,7 +164,7 @@ def test_an_ask_is_put_to_the_person_and_accepting_alone_opens_nothing(place: Pa
         return types.ElicitResult(action="accept", content={"approved": True})
 
     async def talk(client: object) -> None:
-        error, text, data = await ask(client, "write_file", path="logo.png", content="text\n")
+        error, _, data = await ask(client, "write_file", path="logo.png", content="text\n")
         assert len(asked) == 1
         assert "instinct approve" in asked[0]
         assert error is not approves

@@ -111,7 +111,7 @@ def test_patched(text, body, wanted):
 
 def test_a_hunk_that_fits_nowhere_says_which():
     (change,) = changes("*** Begin Patch\n*** Update File: f\n@@\n-gone\n+x\n*** End Patch")
-    with pytest.raises(Misfit, match="hunk 1 .*gone"):
+    with pytest.raises(Misfit, match=r"hunk 1 .*gone"):
         patched("here\n", change.hunks)
 
 
