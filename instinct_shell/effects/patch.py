@@ -71,7 +71,9 @@ def _enveloped(lines: Sequence[str]) -> tuple[Change, ...]:
             raise IntentError(f"line {number} of the patch stands before any file")
         elif line.startswith(MOVE) and current.kind == "update" and not current.to:
             current = current.replace(to=_path(line, MOVE, number))
-        elif (line.startswith("+") and current.kind != "delete") or (current.kind == "update" and (not line or line[0] in " -@" or line.strip() == END_OF_FILE)):
+        elif (line.startswith("+") and current.kind != "delete") or (
+            current.kind == "update" and (not line or line[0] in " -@" or line.strip() == END_OF_FILE)
+        ):
             body.append(line)
         elif not line.strip():
             pass  # an empty line between files

@@ -9,7 +9,7 @@ import pytest
 from instinct_shell.errors import UsageError
 from instinct_shell.frontends.shell_args import ShellCall, read_call
 
-TEXT = 'printf "%s|" "$0" "$@"; shopt -q login_shell && echo login; set -o | grep -E "^(pipefail|errexit|noglob) .*on"; shopt -p extglob'
+TEXT = 'printf "%s|" "$0" "$@"; shopt -q login_shell && echo login; echo "$SHELLOPTS"; shopt -p extglob'
 READ = {
     "-c": (["-c", "x"], ShellCall("text", text="x")),
     "-c name and arguments": (["-c", "x", "n", "a", "-l"], ShellCall("text", text="x", name="n", positional=("a", "-l"))),
