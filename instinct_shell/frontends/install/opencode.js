@@ -24,6 +24,10 @@ function ask(moment, input, args, directory, output) {
 }
 
 export const InstinctShell = async ({ directory }) => ({
+  // The shell then knows the session that the hook knows: one workspace, one budget, one jail.
+  "shell.env": async (input, output) => {
+    if (input.sessionID) output.env.OPENCODE_SESSION_ID = input.sessionID
+  },
   "tool.execute.before": async (input, output) => {
     const said = ask("pre", input, output.args, directory)
     if (said.args) output.args = said.args

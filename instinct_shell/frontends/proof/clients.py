@@ -105,22 +105,6 @@ def _qwen(url: str, folder: str) -> Start:
     return Start(("-p", PROMPT, "--yolo"), environ, {path: settings})
 
 
-def _opencode(url: str, folder: str) -> Start:
-    path = os.path.join(folder, "opencode.json")
-    provider = {
-        "npm": "@ai-sdk/openai-compatible", "name": "scripted", "options": {"baseURL": f"{url}/v1", "apiKey": "scripted"},
-        "models": {"scripted": {"name": "scripted"}},
-    }  # fmt: skip
-    settings = {"provider": {"scripted": provider}, "model": "scripted/scripted", "autoupdate": False, "share": "disabled"}
-    environ = {
-        "OPENCODE_CONFIG": path,
-        "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        "OPENCODE_DISABLE_AUTOUPDATE": "1",
-        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
-    }
-    return Start(("run", PROMPT, "--format", "json"), environ, {path: settings})
-
-
 def _codex(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature for the table below
     provider = {"name": "scripted", "base_url": f"{url}/v1", "wire_api": "responses", "env_key": "SCRIPTED_KEY", "request_max_retries": 0}
     table = ", ".join(f"{name} = {json.dumps(value)}" for name, value in provider.items())
@@ -139,13 +123,13 @@ def _copilot(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature f
     return Start(("-p", PROMPT, "--allow-all"), environ)
 
 
+# opencode is not among them: it fetches packages before it loads a plugin, and waits for ever where it cannot.
 CLIENTS: dict[str, Client] = {
     client.agent: client
     for client in (
         Client("claude", "claude", _claude, "Bash", "Write"),
         Client("gemini", "gemini", _gemini, "run_shell_command", "write_file", by_starter=True, folder_field="dir_path"),
         Client("qwen", "qwen", _qwen, "run_shell_command", "write_file", by_starter=True, folder_field="directory"),
-        Client("opencode", "opencode", _opencode, "bash", "write", "filePath", folder_field="workdir"),
         Client("codex", "codex", _codex, "exec_command", "apply_patch", path="", shell_field="cmd", folder_field="workdir"),
         Client("copilot", "copilot", _copilot, "bash", "create", "path", "file_text"),
     )

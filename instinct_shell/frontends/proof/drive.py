@@ -41,7 +41,6 @@ def drive(
     cwd: str,
     folder: str,
     environ: Mapping[str, str],
-    limit: float = LIMIT,
 ) -> Driven:
     """Start `program` (words, a starter in front if one is needed) and let the model make these calls. Raises UsageError when it cannot start.
 
@@ -52,7 +51,9 @@ def drive(
         for path, content in start.settings.items():
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(content, file)
-        offline = {"HTTP_PROXY": DEAD_END, "HTTPS_PROXY": DEAD_END, "NO_PROXY": "127.0.0.1,localhost"}
+        offline: dict[str, str] = (
+            {} if client.online else {"HTTP_PROXY": DEAD_END, "HTTPS_PROXY": DEAD_END, "NO_PROXY": "127.0.0.1,localhost"}
+        )
         offline |= {name.lower(): value for name, value in offline.items()}
         began = time.monotonic()
         with open(os.path.join(folder, "output"), "w+b") as output:
@@ -68,7 +69,7 @@ def drive(
                 )
             except OSError as error:
                 raise UsageError(f"`{program[0]}` cannot be started: {(error.strerror or str(error)).lower()}") from error
-            status = _end_of(process, model, began + limit)
+            status = _end_of(process, model, began + LIMIT)
             output.seek(0)
             said = output.read().decode("utf-8", "replace")
         return Driven(tuple(model.results), said, status, time.monotonic() - began)

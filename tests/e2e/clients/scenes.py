@@ -42,7 +42,7 @@ if _sys.argv[1:2] == ["hook"] and "pre" in _sys.argv:
 class Scene:
     """One agent in a home of its own. `said` is what `instinct install` printed, canary and all."""
 
-    def __init__(self, agent: str) -> None:
+    def __init__(self, agent: str, *, proof: bool = True) -> None:
         self.client = CLIENTS[agent]
         found = programs(agent)
         self.base = Path(tempfile.mkdtemp(prefix="scene-", dir=cache()))
@@ -54,7 +54,7 @@ class Scene:
         self.program = [str(found / self.client.program)]
         if self.client.by_starter:
             self.program.insert(0, str(self.data / "bin" / "instinct-with"))
-        self.said = self.instinct("install", agent, "--json")
+        self.said = self.instinct("install", agent, "--json", *([] if proof else ["--no-proof"]))
 
     @property
     def data(self) -> Path:

@@ -1,6 +1,6 @@
 """The real agents under guard, offline: each is put under guard by `instinct install`, and a scripted model makes it do things.
 
-Claude Code, Gemini CLI and Qwen Code always (class A); `bin/e2e --all` adds Codex, Copilot CLI and opencode.
+Claude Code, Gemini CLI and Qwen Code always (class A); `bin/e2e --all` adds Codex and Copilot CLI.
 """
 
 from __future__ import annotations
