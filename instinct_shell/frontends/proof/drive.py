@@ -51,9 +51,7 @@ def drive(
         for path, content in start.settings.items():
             with open(path, "w", encoding="utf-8") as file:
                 json.dump(content, file)
-        offline: dict[str, str] = (
-            {} if client.online else {"HTTP_PROXY": DEAD_END, "HTTPS_PROXY": DEAD_END, "NO_PROXY": "127.0.0.1,localhost"}
-        )
+        offline = {"HTTP_PROXY": DEAD_END, "HTTPS_PROXY": DEAD_END, "NO_PROXY": "127.0.0.1,localhost"}
         offline |= {name.lower(): value for name, value in offline.items()}
         began = time.monotonic()
         with open(os.path.join(folder, "output"), "w+b") as output:
