@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Evaluation, Field, Invocation, Known, Stream, Surroundings
 from . import flow, output
 from .call import Call, Program, Scene, inside
-from .catalog import canonical
+from .catalog import MODULES, canonical
 from .options import make_call
 from .roles import file_effects, weakest
 
@@ -36,7 +37,10 @@ def streams(invocation: Invocation, scene: Scene, sure: Certainty, origin: tuple
         text = stream.target.text or stream.target.prefix
         if text.startswith(("/dev/tcp/", "/dev/udp/")):
             host, _, port = text[9:].partition("/")
-            yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, host), span=stream.span, port=port, stream="1", tool="bash")
+            sent = "" if stream.op == "<" else "1"
+            yield call.effect(
+                EffectKind.NET_CONNECT, Target(TargetKind.HOST, host), span=stream.span, port=port, stream="1", sent=sent, tool="bash"
+            )
             continue
         told = ""
         if invocation.output is not None and stream.fd == 1 and stream.op != "<":
@@ -141,11 +145,29 @@ def _wrote(index: int, invocation: Invocation, effect: Effect, scene: Scene) -> 
     if effect.has("plan"):
         scene.files[path], scene.sources[path] = None, effect.get("plan")
         return
+    if effect.has("in_place") and scene.sources.get(path) != "network" and not _adds_commands(invocation):
+        return  # `sed -i s/old/new/ x.py; python3 x.py`: what stands there is judged as it stands, as in two lines
     text = output.written_text(index, invocation, effect, scene)
     before = scene.files.get(path, "") if effect.kind is EffectKind.FILE_APPEND else ""
     scene.files[path] = None if text is None or before is None else before + text
     kinds = {other.kind for other in scene.effects_of[index]}
     scene.sources[path] = "network" if kinds & flow.NETWORK else flow.source_of((index,), scene)
+
+
+def _adds_commands(invocation: Invocation) -> bool:
+    """Whether an edit in place may put a command of the catalog into the file: a known program with arguments in the edit's own words, or
+    words that are not known."""
+    for word in invocation.words[1:]:
+        if word.known is Known.DYNAMIC:
+            return True
+        for text in word.values:
+            for piece in re.split(r"[/|,#@;&\\\n(){}`'\"]", text):
+                words = piece.split()
+                if words and re.fullmatch(r"[\d$]*[aic]", words[0]):  # sed's append, insert and change
+                    words = words[1:]
+                if len(words) > 1 and canonical(words[0]) in MODULES:
+                    return True
+    return False
 
 
 def _copy(origin: str, path: str, scene: Scene) -> None:
