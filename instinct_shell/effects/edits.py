@@ -25,8 +25,11 @@ class Replacement(Value):
 
 
 class Hunk(Value):
-    """One place of a patch. lines: ` `, `-` or `+` and the text. line: where it stood, from 1 (0: before the first), -1 when nobody said. anchor: a line that stands
-    above it. at_end: it touches the end of the file. bare_old, bare_new: the last line has no line end, before or after."""
+    """One place of a patch.
+
+    lines: ` `, `-` or `+` and the text. line: where it stood, from 1 (0: before the first), -1 when nobody said. anchor: a line that stands above
+    it. at_end: it touches the end of the file. bare_old, bare_new: the last line has no line end, before or after.
+    """
 
     lines: tuple[str, ...]
     line: int = -1
@@ -64,7 +67,9 @@ def replaced(text: str, edits: Sequence[Replacement]) -> str:
         if not count:
             raise Misfit(f"{which}the old text is not in the file: {_shown(old)}", hint="read the file again; every space counts")
         if count > 1 and not edit.all:
-            raise Misfit(f"{which}the old text stands {count} times in the file: {_shown(old)}", hint="take more lines around it, or replace all")
+            raise Misfit(
+                f"{which}the old text stands {count} times in the file: {_shown(old)}", hint="take more lines around it, or replace all"
+            )
         text = text.replace(old, new)
     return text
 
@@ -102,7 +107,9 @@ def patched(text: str, hunks: Sequence[Hunk]) -> str:
         if old:
             place = _find(lines, old, cursor, hunk.line - 1 + shift if hunk.line >= 0 else -1, at_end=hunk.at_end)
             if place < 0:
-                raise Misfit(f"hunk {number} of the patch fits nowhere: {_shown(old[0])}", hint="read the file again and write the hunk anew")
+                raise Misfit(
+                    f"hunk {number} of the patch fits nowhere: {_shown(old[0])}", hint="read the file again and write the hunk anew"
+                )
         elif hunk.line >= 0:
             place = min(hunk.line + shift, len(lines))
         else:
