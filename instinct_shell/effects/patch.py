@@ -1,10 +1,10 @@
 """Patches of many files: the `apply_patch` grammar of coding agents, and unified diffs. Never read as shell text. Pure.
 
-    *** Begin Patch
-    *** Add File: P        every content line starts with `+`
-    *** Delete File: P
-    *** Update File: P     then perhaps `*** Move to: Q`, then hunks of ` `, `-` and `+` lines, each after `@@`
-    *** End Patch
+*** Begin Patch
+*** Add File: P        every content line starts with `+`
+*** Delete File: P
+*** Update File: P     then perhaps `*** Move to: Q`, then hunks of ` `, `-` and `+` lines, each after `@@`
+*** End Patch
 """
 
 from __future__ import annotations

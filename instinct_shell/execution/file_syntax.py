@@ -36,7 +36,8 @@ _RELAXED = re.compile(
     r"|\.zed/[^/]*\.json|keybindings\.json|settings\.json|nx\.json|project\.json|wrangler\.json|rush\.json|typedoc\.json|\.hintrc|\.mocharc\.json)\Z"
 )
 _FIXTURE = re.compile(
-    r"(?:^|/)(?:fixtures?|testdata|test_data|__fixtures__|snapshots?|__snapshots__|cassettes|invalid|broken|bad[^/]*)(?:/|\.|\Z)", re.IGNORECASE
+    r"(?:^|/)(?:fixtures?|testdata|test_data|__fixtures__|snapshots?|__snapshots__|cassettes|invalid|broken|bad[^/]*)(?:/|\.|\Z)",
+    re.IGNORECASE,
 )
 _TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{\{|@@[A-Z_]+@@")
 # Syntax that Python 3.12 to 3.14 brought; an older interpreter calls it an error.

@@ -89,7 +89,10 @@ def _python_imports(text: str) -> set[str]:
 def _python_has(module: str, path: str, workspace: str) -> bool:
     if module in sys.stdlib_module_names or module in _ALIASES or module.startswith("_"):
         return True
-    for folder in (*_upwards(path, workspace), *(f"{workspace}/{name}" for name in ("src", "lib", "python", "app", "backend", "server", "tests"))):
+    for folder in (
+        *_upwards(path, workspace),
+        *(f"{workspace}/{name}" for name in ("src", "lib", "python", "app", "backend", "server", "tests")),
+    ):
         if os.path.lexists(f"{folder}/{module}") or os.path.lexists(f"{folder}/{module}.py") or os.path.lexists(f"{folder}/{module}.pyi"):
             return True
     for venv in (".venv", "venv", "env"):
@@ -118,7 +121,9 @@ def _js_has(package: str, path: str, workspace: str) -> bool:
     if package in _NODE:
         return True
     for folder in _upwards(path, workspace):
-        if os.path.lexists(f"{folder}/node_modules/{package}") or (os.path.isdir(f"{folder}/{package}") and folder != os.path.dirname(path)):
+        if os.path.lexists(f"{folder}/node_modules/{package}") or (
+            os.path.isdir(f"{folder}/{package}") and folder != os.path.dirname(path)
+        ):
             return True
     return _own("npm", package, workspace) or any(_declared("npm", package, folder) for folder in _upwards(path, workspace))
 
@@ -188,7 +193,10 @@ def _pyproject(text: str) -> dict[str, str]:
         for line in group if isinstance(group, list) else ():
             if isinstance(line, str):
                 _add(found, line)
-    for table in (_table(poetry, "dependencies"), *(_table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict))):
+    for table in (
+        _table(poetry, "dependencies"),
+        *(_table(group, "dependencies") for group in _table(poetry, "group").values() if isinstance(group, dict)),
+    ):
         for name, wanted in table.items():
             if name != "python" and not (isinstance(wanted, dict) and "path" in wanted):
                 found[name] = "a URL" if isinstance(wanted, dict) and {"git", "url"} & set(wanted) else ""

@@ -109,7 +109,9 @@ def _program(linter: Linter, path: str, workspace: str, readable: Callable[[str]
     if not path.endswith(linter.endings):
         return ""
     folders = _upwards(os.path.dirname(path), workspace)
-    own = next((place for folder in folders for place in (f"{folder}/{each}/{linter.name}" for each in _FOLDERS) if os.access(place, os.X_OK)), "")
+    own = next(
+        (place for folder in folders for place in (f"{folder}/{each}/{linter.name}" for each in _FOLDERS) if os.access(place, os.X_OK)), ""
+    )
     if linter.configured and not any(_holds(folder, name, readable) for folder in folders for name in linter.configured):
         return ""
     return own or next((place for place in (f"{folder}/{linter.name}" for folder in _PATH.split(":")) if os.access(place, os.X_OK)), "")

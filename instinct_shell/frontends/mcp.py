@@ -142,7 +142,10 @@ class Server:
         version = meta.get(f"{META}protocolVersion")
         if version is not None and version not in MODERN:
             self._error(
-                identity, UNSUPPORTED_VERSION, f"protocol version {version} is not spoken here", {"supported": [*HANDSHAKE, *MODERN], "requested": version}
+                identity,
+                UNSUPPORTED_VERSION,
+                f"protocol version {version} is not spoken here",
+                {"supported": [*HANDSHAKE, *MODERN], "requested": version},
             )
             return
         modern = version is not None
@@ -183,7 +186,9 @@ class Server:
     def _call(self, identity: object, params: Message, *, modern: bool, asks: bool) -> None:
         name, arguments = params.get("name"), params.get("arguments") or {}
         if not isinstance(name, str) or name not in BY_NAME or not isinstance(arguments, dict):
-            self._error(identity, INVALID_PARAMS, f"there is no tool `{name}`" if isinstance(arguments, dict) else "`arguments` is not an object")
+            self._error(
+                identity, INVALID_PARAMS, f"there is no tool `{name}`" if isinstance(arguments, dict) else "`arguments` is not an object"
+            )
             return
         asked = Asked(identity, name, arguments, modern, asks)
         answers = params.get("inputResponses")
@@ -268,5 +273,8 @@ def _question(result: Result) -> Message:
         f"{result.text}\n\nOnly you can allow this, exactly once: run `instinct approve {result.request}` in a terminal of your own, then accept here. "
         "Decline to refuse it."
     )
-    schema = {"type": "object", "properties": {"approved": {"type": "boolean", "title": "I have approved it in my terminal", "default": True}}}
+    schema = {
+        "type": "object",
+        "properties": {"approved": {"type": "boolean", "title": "I have approved it in my terminal", "default": True}},
+    }
     return {"mode": "form", "message": text, "requestedSchema": schema}

@@ -67,7 +67,12 @@ class Command:
         self.timed_out = False
         self._killed_at = 0.0
         reader, writer = os.pipe2(os.O_CLOEXEC)
-        options = [f"--report-fd={writer}", f"--session={session}", f"--workspace={workspace}", *([f"--profile={profile}"] if profile else [])]
+        options = [
+            f"--report-fd={writer}",
+            f"--session={session}",
+            f"--workspace={workspace}",
+            *([f"--profile={profile}"] if profile else []),
+        ]
         try:
             self._child = subprocess.Popen(
                 [*_program(), *options, "-c", text], cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

@@ -48,7 +48,12 @@ class ToolRow(Value):
             "name": self.name,
             "title": self.title,
             "description": self.description,
-            "inputSchema": {"type": "object", "properties": self.properties, "required": list(self.required), "additionalProperties": False},
+            "inputSchema": {
+                "type": "object",
+                "properties": self.properties,
+                "required": list(self.required),
+                "additionalProperties": False,
+            },
             "annotations": {
                 "title": self.title,
                 "readOnlyHint": self.read_only,
@@ -172,7 +177,12 @@ def _read(guard: Guard, agent: str, arguments: Arguments) -> Result:
     if first != 1 or last is not None:
         assert isinstance(first, int)  # checked
         text = "".join(text.splitlines(keepends=True)[max(0, first - 1) : last if isinstance(last, int) else None])
-    data: dict[str, object] = {"path": report.done.path, "content": text[:CONTENT], "truncated": len(text) > CONTENT, "redacted": list(secrets)}
+    data: dict[str, object] = {
+        "path": report.done.path,
+        "content": text[:CONTENT],
+        "truncated": len(text) > CONTENT,
+        "redacted": list(secrets),
+    }
     notes = [f"(redacted: {', '.join(dict.fromkeys(secrets))})"] if secrets else []
     notes += [f"(cut after {CONTENT} characters; ask for lines)"] if data["truncated"] else []
     return Result("\n".join([text[:CONTENT], *notes]) if notes else text, data)

@@ -42,7 +42,9 @@ def find(text: str, workspace: str) -> tuple[Found, ...]:
     """The secrets of a text, in order, none overlapping another."""
     spans: list[tuple[int, int, str]] = []
     if "PRIVATE KEY-----" in text:
-        spans += [(*match.span(), "a private key") for match in _compiled(PRIVATE_KEY).finditer(text) if "\n" in match[0] or "\\n" in match[0]]
+        spans += [
+            (*match.span(), "a private key") for match in _compiled(PRIVATE_KEY).finditer(text) if "\n" in match[0] or "\\n" in match[0]
+        ]
     for needle, shape in SHAPES:
         if needle in text:
             label = _LABELS.get(needle, "a key")

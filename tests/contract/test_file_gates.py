@@ -149,7 +149,9 @@ def test_a_patch_is_made_whole_or_not_at_all(place: Path) -> None:
     assert not (place / "a.txt").exists()
     assert (place / "new.txt").read_text(encoding="ascii") == "n\n"
     with pytest.raises(FileToolError, match=r"1 of 2 changes were made"):
-        Files(guard, door="file").patch("--- a/new.txt\n+++ b/new.txt\n@@ -1 +1 @@\n-n\n+m\n--- a/sub/b.txt\n+++ b/sub/b.txt\n@@ -1 +1 @@\n-zzz\n+y\n")
+        Files(guard, door="file").patch(
+            "--- a/new.txt\n+++ b/new.txt\n@@ -1 +1 @@\n-n\n+m\n--- a/sub/b.txt\n+++ b/sub/b.txt\n@@ -1 +1 @@\n-zzz\n+y\n"
+        )
 
 
 def test_what_was_overwritten_comes_back(place: Path) -> None:

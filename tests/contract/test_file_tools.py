@@ -26,7 +26,13 @@ MODES = (0o644, 0o600, 0o755, 0o640, 0o400)
 
 STEP = st.one_of(
     st.tuples(st.just("write"), st.sampled_from(NAMES), st.sampled_from(TEXTS)),
-    st.tuples(st.just("edit"), st.sampled_from(NAMES), st.sampled_from(("one", "x", "a", "zzz")), st.sampled_from(("", "two\n", "y")), st.booleans()),
+    st.tuples(
+        st.just("edit"),
+        st.sampled_from(NAMES),
+        st.sampled_from(("one", "x", "a", "zzz")),
+        st.sampled_from(("", "two\n", "y")),
+        st.booleans(),
+    ),
     st.tuples(st.just("delete"), st.sampled_from(NAMES)),
     st.tuples(st.just("move"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
     st.tuples(st.just("chmod"), st.sampled_from(NAMES), st.sampled_from(MODES)),
@@ -93,7 +99,7 @@ def state_of(root: Path) -> dict[str, tuple[bytes, int]]:
 
 
 @given(st.lists(STEP, min_size=1, max_size=12))
-@settings(max_examples=500, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=500, deadline=None, database=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 def test_random_sequences_equal_the_reference(tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[object, ...]]) -> None:
     root, mask = tmp_path_factory.mktemp("files"), os.umask(0o022)
     reference = Reference()

@@ -36,15 +36,30 @@ def call(agent: str, place: Path, output: str) -> dict[str, object]:
         case "codex":
             return {**base, "tool_name": "Bash", "tool_response": output}
         case "gemini":
-            return {**base, "hook_event_name": "AfterTool", "tool_name": "run_shell_command", "tool_response": {"llmContent": output, "returnDisplay": output}}
+            return {
+                **base,
+                "hook_event_name": "AfterTool",
+                "tool_name": "run_shell_command",
+                "tool_response": {"llmContent": output, "returnDisplay": output},
+            }
         case "opencode":
-            return {"input": {"tool": "bash", "sessionID": "s", "callID": "c"}, "args": {"command": "make"}, "cwd": str(place), "output": output}
+            return {
+                "input": {"tool": "bash", "sessionID": "s", "callID": "c"},
+                "args": {"command": "make"},
+                "cwd": str(place),
+                "output": output,
+            }
         case _:
             return {**base, "tool_name": "run_shell_command", "tool_response": {"llmContent": output}}
 
 
 REPLACED = {
-    "claude": {"hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": {"stdout": f"is {CLEAN}\n", "stderr": "", "interrupted": False}}},
+    "claude": {
+        "hookSpecificOutput": {
+            "hookEventName": "PostToolUse",
+            "updatedToolOutput": {"stdout": f"is {CLEAN}\n", "stderr": "", "interrupted": False},
+        }
+    },
     "codex": {"decision": "block", "reason": f"is {CLEAN}\n"},
     "gemini": {"decision": "deny", "reason": f"is {CLEAN}\n"},
     "opencode": {"decision": "allow", "output": f"is {CLEAN}\n"},
@@ -82,7 +97,9 @@ def test_edits_from_hooks_meet_the_same_gates(place: Path) -> None:
     data["tool_input"] = {**data["tool_input"], "new_string": "return 2"}  # type: ignore[dict-item]  # an object
     assert answer(dialect("claude"), data, HookOptions("claude", Moment.BEFORE)).status == 0
     other = {**data, "session_id": "another"}
-    said = answer(dialect("gemini"), {**other, "hook_event_name": "BeforeTool", "tool_name": "replace"}, HookOptions("gemini", Moment.BEFORE))
+    said = answer(
+        dialect("gemini"), {**other, "hook_event_name": "BeforeTool", "tool_name": "replace"}, HookOptions("gemini", Moment.BEFORE)
+    )
     assert "lease" in said.stderr
     assert "`s` of claude" in said.stderr
 

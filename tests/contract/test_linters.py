@@ -134,7 +134,9 @@ def test_a_configuration_that_runs_code_reaches_nothing(workspace: Path) -> None
 
         thread = threading.Thread(target=listen, daemon=True)
         thread.start()
-        text = HOSTILE.format(python=os.path.realpath(sys.executable), workspace=str(workspace), port=server.getsockname()[1], unix=unix_path, pid=os.getpid())
+        text = HOSTILE.format(
+            python=os.path.realpath(sys.executable), workspace=str(workspace), port=server.getsockname()[1], unix=unix_path, pid=os.getpid()
+        )
         program(workspace, "node_modules/.bin/eslint", text)
         found = findings(workspace, "a.js", "", "long();\n", (str(workspace / ".env"),))
         assert found == ("eslint", ["line 1: x line too long"], "")

@@ -14,7 +14,12 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).parents[2]
-PROGRAM = [sys.executable, "-I", "-c", "import sys; from instinct_shell.frontends.cli.main import main; sys.exit(main(['mcp', *sys.argv[1:]]))"]
+PROGRAM = [
+    sys.executable,
+    "-I",
+    "-c",
+    "import sys; from instinct_shell.frontends.cli.main import main; sys.exit(main(['mcp', *sys.argv[1:]]))",
+]
 ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 TOOLS = ["run_command", "read_file", "write_file", "edit_file", "delete_file", "move_file", "apply_patch", "check", "budget"]
 
@@ -137,7 +142,7 @@ def test_a_command_runs_in_the_jail(place: Path, era: str) -> None:
         error, text, data = await ask(client, "run_command", command="sleep 60", timeout=0.5)
         assert data["timed_out"] is True
         assert time.monotonic() - started < 30
-        assert (await ask(client, "run_command", command="cat")) [2]["stdout"] == "", "the protocol's stdin is not the command's"
+        assert (await ask(client, "run_command", command="cat"))[2]["stdout"] == "", "the protocol's stdin is not the command's"
         assert len(str((await ask(client, "run_command", command="yes | head -c 1000000"))[2]["stdout"])) < 100_000
 
     converse(place, era, talk)
@@ -231,7 +236,10 @@ BAD_LINES = {
     "a list": (b"[]", -32600),
     "another version": (b'{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600),
     "an unknown method": (b'{"jsonrpc": "2.0", "id": 1, "method": "resources/list"}', -32601),
-    "arguments that are none": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": 3}}', -32602),
+    "arguments that are none": (
+        b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "check", "arguments": 3}}',
+        -32602,
+    ),
     "no tool": (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 3}}', -32602),
 }
 
@@ -245,7 +253,9 @@ def test_a_bad_line_is_answered_and_the_server_goes_on(wire: Wire, line: bytes, 
 
 def test_versions_are_negotiated(wire: Wire) -> None:
     for wanted, given in (("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25")):
-        result = wire.ask("initialize", {"protocolVersion": wanted, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})["result"]
+        result = wire.ask("initialize", {"protocolVersion": wanted, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}})[
+            "result"
+        ]
         assert result["protocolVersion"] == given  # type: ignore[index]  # an object
     wire.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
     error = wire.ask("tools/list", {"_meta": {"io.modelcontextprotocol/protocolVersion": "2099-01-01"}})["error"]
@@ -268,7 +278,12 @@ def test_state_that_a_client_hands_back_opens_nothing(wire: Wire, place: Path) -
 
 @pytest.mark.jail
 def test_a_cancelled_command_is_ended(wire: Wire, place: Path) -> None:
-    call = {"jsonrpc": "2.0", "id": "run", "method": "tools/call", "params": {"name": "run_command", "arguments": {"command": "touch started; sleep 60"}}}
+    call = {
+        "jsonrpc": "2.0",
+        "id": "run",
+        "method": "tools/call",
+        "params": {"name": "run_command", "arguments": {"command": "touch started; sleep 60"}},
+    }
     wire.send(json.dumps(call).encode())
     assert wire.ask("ping")["result"] == {}, "it answers while a command runs"
     until = time.monotonic() + 20

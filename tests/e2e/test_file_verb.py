@@ -110,7 +110,12 @@ def test_output_intents_come_back_redacted(place: Path) -> None:
     (place / ".env").write_text("API_SECRET='zx81-spectrum-48'\n", encoding="ascii")
     lines = [{"id": 1, "type": "output", "content": "the key is zx81-spectrum-48."}, {"id": 2, "type": "output", "content": "all is well"}]
     done = subprocess.run(
-        [*PROGRAM, "check", "--batch"], cwd=place, input="\n".join(map(json.dumps, lines)).encode(), capture_output=True, check=True, env=dict(os.environ)
+        [*PROGRAM, "check", "--batch"],
+        cwd=place,
+        input="\n".join(map(json.dumps, lines)).encode(),
+        capture_output=True,
+        check=True,
+        env=dict(os.environ),
     )
     first, second = map(json.loads, done.stdout.splitlines())
     assert (first["decision"], first["redacted"]) == ("deny", "the key is <redacted: the value of API_SECRET in .env>.")

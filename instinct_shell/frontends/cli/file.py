@@ -88,7 +88,9 @@ def _given(content_file: str) -> str:
             with open(content_file, "rb") as file:
                 data = file.read(STDIN_LIMIT + 1)
         except OSError as error:
-            raise UsageError(f"cannot read `{content_file}`: {(error.strerror or str(error)).lower()}", hint="name a readable file") from error
+            raise UsageError(
+                f"cannot read `{content_file}`: {(error.strerror or str(error)).lower()}", hint="name a readable file"
+            ) from error
     else:
         data = sys.stdin.buffer.read(STDIN_LIMIT + 1)
     if len(data) > STDIN_LIMIT:

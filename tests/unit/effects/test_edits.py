@@ -93,7 +93,11 @@ def test_an_enveloped_patch_with_all_its_context_does_too(before, after):
 
 
 PATCHED = {
-    "first place below the anchor": ("def f():\n    return 1\n\ndef g():\n    return 1\n", "@@ def g():\n-    return 1\n+    return 2", "def f():\n    return 1\n\ndef g():\n    return 2\n"),
+    "first place below the anchor": (
+        "def f():\n    return 1\n\ndef g():\n    return 1\n",
+        "@@ def g():\n-    return 1\n+    return 2",
+        "def f():\n    return 1\n\ndef g():\n    return 2\n",
+    ),
     "spaces at line ends do not matter": ("a  \nb\n", "@@\n a\n-b\n+c", "a  \nc\n"),
     "CRLF stays": ("a\r\nb\r\n", "@@\n a\n-b\n+c", "a\r\nc\r\n"),
     "at the end": ("x\ny\nx\n", "@@\n-x\n+z\n*** End of File", "x\ny\nz\n"),

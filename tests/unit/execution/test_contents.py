@@ -47,7 +47,15 @@ def test_before_and_after(fs, ground):
 
 
 @pytest.mark.parametrize(
-    ("data", "was"), [(b"\x89PNG\0", "binary"), (b"text\n", "text"), (b"", "text"), (b"caf\xe9\n", "text"), ("ü".encode("utf-16"), "binary"), (None, "absent")]
+    ("data", "was"),
+    [
+        (b"\x89PNG\0", "binary"),
+        (b"text\n", "text"),
+        (b"", "text"),
+        (b"caf\xe9\n", "text"),
+        ("ü".encode("utf-16"), "binary"),
+        (None, "absent"),
+    ],
 )
 def test_what_was_there(fs, ground, data, was):
     if data is not None:
@@ -126,7 +134,9 @@ def test_slips_are_found_in_code_and_manifests(fs):
     assert names("a.py", "import reqeusts\nx = 1\n", "import reqeusts\n") == [], "it stood there before"
     assert names("a.ts", "const x = require('expresss')\n") == [("expresss", "express")]
     assert names("package.json", '{"devDependencies": {"lodahs": "^1", "react": "^18"}}') == [("lodahs", "lodash")]
-    assert [name for name, _ in names("requirements-dev.txt", "# c\nreqeusts>=1 ; python_version > '3'\n-r other.txt\n./local\n")] == ["reqeusts"]
+    assert [name for name, _ in names("requirements-dev.txt", "# c\nreqeusts>=1 ; python_version > '3'\n-r other.txt\n./local\n")] == [
+        "reqeusts"
+    ]
     assert [name for name, _ in names("pyproject.toml", "[tool.poetry.dependencies]\npython = '^3.11'\nreqeusts = '*'\n")] == ["reqeusts"]
     assert names("a.py", "def f(:\n") == []
     assert names("package.json", "{") == []
@@ -146,7 +156,10 @@ def test_values_of_env_files(fs):
     assert set(env_values(W)) == {"tok-123-abc-45", "p4ssw0rd!x", "geheim-99-xyz"}
     text = "a tok-123-abc-45, b geheim-99-xyz\nxtok-123-abc-45y 3000 production\n"
     found = find(text, W)
-    assert [(each.line, each.what) for each in found] == [(1, "the value of A_TOKEN in .env"), (1, "the value of SESSION_SECRET in api/.env.production")]
+    assert [(each.line, each.what) for each in found] == [
+        (1, "the value of A_TOKEN in .env"),
+        (1, "the value of SESSION_SECRET in api/.env.production"),
+    ]
     assert redacted(text, found).splitlines()[1] == "xtok-123-abc-45y 3000 production"
 
 
