@@ -25,10 +25,9 @@ class Replacement(Value):
 
 
 class Hunk(Value):
-    """One place of a patch.
+    """One place of a patch. lines: ` `, `-` or `+` and the text. line: where it stood, from 1 (0: before the first), -1 when nobody said.
 
-    lines: ` `, `-` or `+` and the text. line: where it stood, from 1 (0: before the first), -1 when nobody said. anchor: a line that stands above
-    it. at_end: it touches the end of the file. bare_old, bare_new: the last line has no line end, before or after.
+    anchor: a line that stands above it. at_end: it touches the end of the file. bare_old, bare_new: the last line has no line end, before or after.
     """
 
     lines: tuple[str, ...]

@@ -51,9 +51,13 @@ def _options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _files(profile: str, workspace: str, session: str) -> tuple[Guard, Files]:
     from ...execution.agents import identify
+    from ...execution.jail.inside import inside
     from ...wiring import open_guard
     from ..failure import tell
 
+    if inside():
+        # The books are out of reach here, and the jail holds whatever writes.
+        raise FileToolError("file tools work outside the jail only", hint="in here an ordinary command does it; it was judged and is held")
     agent, found = identify(os.environ)
     guard = open_guard(profile=profile, workspace=workspace, session=session or os.environ.get("INSTINCT_SESSION", "") or found)
     guard.announce = tell

@@ -39,10 +39,14 @@ def serve(profile: str, workspace: str, session: str) -> int:
     """Take stdin and stdout for the protocol alone and serve them."""
     import gc
 
+    from ...errors import UsageError
     from ...execution.agents import identify
+    from ...execution.jail.inside import inside
     from ...wiring import Guard, open_guard
     from ..mcp import Served, Server
 
+    if inside():
+        raise UsageError("the MCP server works outside the jail only", hint="let the agent start it, not a command of the agent")
     gc.enable()  # this one lives long; the launcher starts without
     agent, found = identify(os.environ)
     session = session or os.environ.get("INSTINCT_SESSION", "") or found or f"mcp-{os.getpid()}-{os.urandom(4).hex()}"
