@@ -17,7 +17,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 import tomllib
 from pathlib import Path
 
@@ -28,6 +27,7 @@ SIDES = ("traps", "harms", "bypasses", "middle", "contain")
 sys.path.insert(0, str(TOP / "tests"))
 WORLD = "/srv/work/app"
 HOME = "/home/dev"
+STATE = "/srv/state"  # where no case looks
 FILES = {
     ".env": "API_KEY=not-a-real-key\n",
     ".gitignore": "build/\ndist/\nnode_modules/\n.env\n",
@@ -101,19 +101,18 @@ def group_of(row: dict[str, str]) -> str:
     return named or ("bypasses" if row.get("kind") == "bypass" else "harms")
 
 
-def judge_all(lines: list[dict[str, object]], profile: str) -> dict[object, dict[str, object]]:
-    """The answers of one `instinct check --batch`, by id, judged in a world of its own."""
-    with tempfile.TemporaryDirectory(prefix="instinct-score-") as state:
-        inside = [sys.executable, "-I", __file__, "--inside", profile]
-        wrap = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount"]
-        run = subprocess.run(
-            [*wrap, *inside],
-            input="".join(json.dumps(line) + "\n" for line in lines).encode(),
-            capture_output=True,
-            timeout=900,
-            check=False,
-            env={**os.environ, "XDG_STATE_HOME": state, "HOME": state, "LC_ALL": "C.UTF-8", "INSTINCT_ENGINE": "off"},
-        )
+def judge_all(lines: list[dict[str, object]], profile: str, script: str = __file__) -> dict[object, dict[str, object]]:
+    """The answers of one `instinct check --batch`, by id, judged in a world of its own, which `script --inside PROFILE` makes."""
+    inside = [sys.executable, "-I", script, "--inside", profile]
+    wrap = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount"]
+    run = subprocess.run(
+        [*wrap, *inside],
+        input="".join(json.dumps(line) + "\n" for line in lines).encode(),
+        capture_output=True,
+        timeout=900,
+        check=False,
+        env={**os.environ, "XDG_STATE_HOME": STATE, "HOME": HOME, "LC_ALL": "C.UTF-8", "INSTINCT_ENGINE": "off"},
+    )
     if run.returncode:
         raise SystemExit(f"check --batch ended with {run.returncode}: {run.stderr.decode(errors='replace')[-600:]}")
     answers = [json.loads(line) for line in run.stdout.splitlines()]
@@ -123,6 +122,7 @@ def judge_all(lines: list[dict[str, object]], profile: str) -> dict[object, dict
 def inside(profile: str) -> None:
     """In the namespace: make the world, then become the batch."""
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/srv"], check=True)
+    Path(STATE).mkdir(mode=0o700)
     for name, text in FILES.items():
         path = Path(WORLD, name)
         path.parent.mkdir(parents=True, exist_ok=True)

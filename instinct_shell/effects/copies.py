@@ -125,7 +125,8 @@ def move(call: Call, scene: Scene) -> Iterator[Effect]:
     ends = _Ends(call)
     if len(call.operands) < 2 and not call.has("-t", "--target-directory"):
         return
-    into = path_targets(ends.into, call.invocation.cwd)[0][0].text if ends.into.text is not None else ""
+    places = path_targets(ends.into, call.invocation.cwd) if ends.into.text is not None else ()
+    into = places[0][0].text if places else ""  # an empty word names no place
     for field in ends.sources:
         yield from file_effects(call, scene, EffectKind.FILE_MOVE, field, to=into)
     noclobber = "1" if call.has("-n", "--no-clobber") else ""

@@ -49,8 +49,8 @@ _PLAIN: dict[str, Callable[[str], bool]] = {
     "JDK_JAVA_OPTIONS": lambda value: "-javaagent" not in value and "-agent" not in value,
     "RUBYOPT": lambda value: "-r" not in value and "-e" not in value,
     "PERL5OPT": lambda value: "-M" not in value and "-e" not in value and "-d" not in value,
-    "PS4": lambda value: "$(" not in value and "`" not in value,
-    "PS0": lambda value: "$(" not in value and "`" not in value,
+    "PS4": lambda _: True,  # what it runs stands there and is judged
+    "PS0": lambda _: True,
     "ENV": lambda value: "/" not in value,  # `ENV=production` is an application's setting; sh would need a path
     "PYTHONBREAKPOINT": lambda value: value in ("0", "ipdb.set_trace", "pdb.set_trace", "pudb.set_trace"),
     "BASH_ENV": lambda value: value == "/dev/null",
@@ -118,7 +118,7 @@ def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
     """The code that a loader variable names, where it is a file of a language that can be read, or holds a substitution."""
     text = value.text or ""
     if variable in ("PS4", "PS0", "BASH_ENV") and ("$(" in text or "`" in text):
-        yield from scene.nested_shell(f": {text}", call, via=variable)
+        yield from scene.nested_shell(f": <<PROMPT\n{text}\nPROMPT\n", call, via=variable)  # expanded as between double quotes
     elif variable in _CODE_FILES and "/" in text:
         yield from scene.nested_argv((literal(_CODE_FILES[variable]), literal(text)), call, via=variable)
     elif variable == "NODE_OPTIONS":
@@ -142,8 +142,6 @@ def _command(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[
     text = text.lstrip("|-").replace("%s", "").strip()
     if not text:
         return
-    if variable == "PROMPT_COMMAND":
-        yield _hijack(call, variable, text)
     yield from scene.nested_shell(text, call, via=variable)
 
 

@@ -59,9 +59,12 @@ class Holes:
             at = text.find(mark)
             if at < 0:
                 continue
-            if hole.found:
-                return tuple(_found(effect, target, hole, text, mark) for target in hole.found)
             prefix = text[: at + 1] if at else ""
+            if hole.found and (not at or any(target.text == text[:at] for target in hole.found)):
+                return tuple(_found(effect, target, hole, text[at:], mark) for target in hole.found)
+            if hole.found:
+                below = effect.target.replace(text=prefix, dynamic=f"below {prefix}, by the names that are found")
+                return (_with(effect.replace(target=below), {"dynamic": DYNAMIC.get(effect.kind, "reader")}),)
             extra = {"dynamic": DYNAMIC.get(effect.kind, "reader"), "bound": "1" if hole.bound and not at else ""}
             target = effect.target.replace(text=prefix, dynamic=hole.reason)
             return (_with(effect.replace(target=target, certainty=Certainty.UNKNOWN), extra),)
@@ -73,8 +76,11 @@ def _found(effect: Effect, target: Target, hole: Hole, text: str, mark: str) -> 
     if hole.itself:
         return _with(effect.replace(target=target, certainty=weakest(effect.certainty, Certainty.POSSIBLE)), dict(hole.attributes))
     extra = {"sweep": "1", "recursive": "1" if hole.deep else "", **dict(hole.attributes)}
-    if text == mark and hole.filter:
+    rest = text[len(mark) :]
+    if not rest and hole.filter:
         extra["filter"] = hole.filter
+    elif rest and "/" not in rest and _MARK not in rest:
+        extra["filter"] = f"*{rest}"  # `rm {}.bak`
     return _with(effect.replace(target=target), extra)
 
 

@@ -9,6 +9,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import literal
 from .call import Call, Program, Scene
 from .hosts import address_attributes, host_of
+from .output import stdin_text
 from .roles import file_effects
 from .verbs import shown, split
 
@@ -41,9 +42,11 @@ def ssh_keygen(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     kind = str(shown(call.value("-t")) or "ed25519").lower()
     place = file or literal(f"{scene.home}/.ssh/id_{kind}")
-    yield from file_effects(call, scene, EffectKind.FILE_WRITE, place)
+    answer = stdin_text(call.invocation, scene) if call.invocation.stdin.kind in ("pipe", "text", "file") else ""
+    write = EffectKind.FILE_WRITE if answer is None or "y" in answer.lower() else EffectKind.FILE_CREATE  # it asks before it overwrites
+    yield from file_effects(call, scene, write, place)
     if place.text is not None:
-        yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(place.text + ".pub"))
+        yield from file_effects(call, scene, write, literal(place.text + ".pub"))
 
 
 def ssh_add(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -84,13 +87,16 @@ _OPENSSL_READS = (
 _OPENSSL_WRITES = ("-out", "-keyout", "-writerand", "-sess_out", "-keylogfile", "-CAserial")
 
 
+_DIGESTS = ("dgst", "sha1", "sha256", "sha384", "sha512", "md5")
+
+
 def openssl(call: Call, scene: Scene) -> Iterator[Effect]:
     """openssl COMMAND: one dash before long options."""
     words = split(call.argv, _OPENSSL_VALUES, long_single=True)
     verb = words.verb()
     reads = [field for option, field in words.values if option in _OPENSSL_READS]
     if (
-        verb in ("dgst", "sha1", "sha256", "sha512", "md5", "verify", "prime", "asn1parse")
+        verb in (*_DIGESTS, "verify", "prime", "asn1parse")
         or words.has("-verify")
         or (verb in ("rsa", "pkey", "ec", "dsa", "x509", "pkcs12", "pkcs8") and len(words.words) > 1)
     ):
@@ -108,7 +114,8 @@ def openssl(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     for field in reads:
         if shown(field) != "-":
-            yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy=copies)
+            hashed = "1" if verb in _DIGESTS and not copies else ""
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy=copies, digest=hashed)
     if verb == "s_client":
         where = words.value("-connect", "-host") or (words.words[1] if len(words.words) > 1 else literal("localhost"))
         host = host_of(shown(where))

@@ -48,6 +48,7 @@ class Expression:
         self.words = argv
         self.at = at
         self.narrow: list[str] = []
+        self.one = self.folders = False
         names = self.alternatives()
         if not self.actions:
             self.default = names
@@ -110,6 +111,10 @@ class Expression:
             self.depth = value
         if negated:
             return names
+        if text in ("-inum", "-samefile"):
+            self.one = True
+        elif text == "-type":
+            self.folders = value == "d"
         if text in _NAMES:
             return _both(names, (value,))
         if text in _PATHS:
@@ -147,6 +152,10 @@ class Expression:
             for target, _ in path_targets(field, self.cwd):
                 targets.append(narrowed(target, field, narrow))
         extra = [("empty", "1")] if self.empty else []
+        if self.folders:
+            extra.append(("type", "d"))
+        if self.one:
+            extra.append(("one", "1"))
         if self.depth in ("0", "1"):
             extra.append(("level", self.depth))
         return tuple(Found(tuple(targets), name, self.depth != "0", tuple(sorted(extra))) for name in names or ("",))
@@ -214,7 +223,7 @@ def on_found(
 ) -> Iterator[Effect]:
     """A command run on every name of a listing: `{}` in its words stands for the name."""
     for one in found:
-        holes = Holes(f"f{len(call.origin)}.")
+        holes = Holes(f"f{len(call.origin)}_")  # no dot: programs cut endings off
         hole = holes.new(one.hole())
         filled = tuple(replaced(word, mark, hole) for word in words)
         for effect in scene.nested_argv(filled, call, via=via):

@@ -110,6 +110,8 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
         if words.verb(1) in ("start", "stop", "restart", "run", "kill", "cleanup"):
             yield call.effect(EffectKind.SYSTEM_SERVICE, thing(words.verb(2)), action=words.verb(1), tool="brew")
         return
+    if name == "rpm" and flags & {"-q", "--query", "-V", "--verify", "-K", "--checksig", "--eval", "--showrc"}:
+        return
     if name == "pacman" and flags & {"-s", "-i", "-l", "-g"} and not flags & {"-y", "-u"}:
         return
     by_flag = manager.installs.startswith("-")

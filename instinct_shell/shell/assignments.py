@@ -34,7 +34,8 @@ def assign(ev: Evaluator, node: Assignment, local: bool = False) -> Text:
     if "n" in letters:
         ev.note("nameref", node.name, node.span)
     if node.name == "PS4" and any("$(" in v or "`" in v for v in text.values):
-        ev.opaque(node.span, "`PS4` holds code that bash runs under `set -x`", text.values[0])
+        for value in text.values:
+            ev.check_hidden(value, node.span, "PS4", subscript=True)
     if node.index is not None:
         return _assign_element(ev, node, text)
     if node.append:

@@ -77,7 +77,8 @@ def _set(ev: Evaluator, call: Call) -> State | None:
     if "xtrace" in ev.state.options:
         prompt = ev.lookup("PS4")
         if isinstance(prompt, Text) and any("$(" in v or "`" in v for v in prompt.values):
-            ev.opaque(call.span, "`PS4` holds code that bash runs under `set -x`", prompt.values[0])
+            for value in prompt.values:
+                ev.check_hidden(value, call.span, "PS4", subscript=True)
     call.record(ev, EMPTY if arguments else None)
     return None
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Said = tuple[Decision, str, str]
 
-_SEARCHERS = frozenset("grep egrep fgrep zgrep rg ag ack ugrep sed awk".split())
+_SEARCHERS = frozenset("grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep agrep rg ag ack ugrep sed awk".split())
 _INTO_FOLDERS = ("cp", "mv", "ln")  # a folder that is there already receives the thing instead of becoming it
 MOST = 256  # questions of one judgement
 _LOOK = "see where it leads: `ls -la`"
@@ -97,7 +97,7 @@ def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
         # Searching prints single lines and counting or hashing none: that is what folders are read for all day.
         printed = effect.has("sweep") and not effect.has("search") and not effect.has("digest") and effect.program not in _SEARCHERS
         return effect.has("source_of_copy") or effect.has("prints") or printed
-    return effect.kind in LOSSES
+    return effect.kind in LOSSES and not effect.has("empty")  # what is empty holds nothing
 
 
 def _scope_paths(intent: Intent, effect: Effect, ground: Ground) -> Said | None:
@@ -199,10 +199,11 @@ def _by_another_name(effect: Effect, path: str, real: str, ground: Ground) -> Sa
         return Decision.DENY, f"{words}, which belongs to the guard", _LOOK
     if ground.never_write(real) and not ground.never_write(path):
         return Decision.DENY, f"{words}, agent configuration", _LOOK
-    if ground.protected(real) or ground.secret(real):
-        return Decision.DENY, f"{words}, a protected file", _LOOK
-    if ground.lockfile(real) and not effect.has("by_manager"):
-        return Decision.DENY, f"{words}, a lockfile", _LOOK
+    if effect.kind is not EffectKind.FILE_METADATA:  # permissions leave the content alone, as when the file is named
+        if ground.protected(real) or ground.secret(real):
+            return Decision.DENY, f"{words}, a protected file", _LOOK
+        if ground.lockfile(real) and not effect.has("by_manager"):
+            return Decision.DENY, f"{words}, a lockfile", _LOOK
     if ground.in_scope(path) and not ground.in_scope(real) and not ground.is_sink(real):
         if not _same_scope(ground, real):
             return Decision.DENY, f"{words}, {ground.place(real)}", _LOOK

@@ -61,7 +61,9 @@ def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground
         if path == ground.workspace and effect.has("sweep") and chosen and not globs.wild(chosen):
             return None  # `find . -name '*.pyc' -delete` chooses by name
         if path == ground.workspace and effect.has("empty"):
-            return None  # only empty folders go
+            return None  # only what is empty goes
+        if effect.has("one") and path == ground.workspace:
+            return Decision.ASK, f"{verb} a file that is chosen by its number or its twin", "name the file: `find . -inum 12345 -print`"
         what = f"everything in {covered}" if effect.has("sweep") else covered
         if path == ground.workspace and effect.kind is EffectKind.FILE_DELETE:
             return Decision.DENY, f"{verb} {what} ({shown(path)}), the repository included", _INSIDE
@@ -77,6 +79,8 @@ def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground
             "undo with git itself, such as `git status` and `git stash push`",
         )
     if path in ground.scratch and not ground.in_workspace(path):
+        if effect.has("empty") or (effect.has("sweep") and effect.get("filter") and not globs.wild(effect.get("filter"))):
+            return None
         return (
             Decision.ASK,
             f"{verb} everything in {shown(path)}, where other programs keep files too",
@@ -115,8 +119,10 @@ def _change(effect: Effect, path: str, ground: Ground) -> Said | None:
     if ground.is_sink(path):
         return None
     if not ground.in_scope(path):
-        if effect.kind is EffectKind.FILE_LINK and not effect.has("force") and ground.place(path) == "outside the workspace":
-            return None  # a new name somewhere else: scope-validation asks
+        if effect.kind is EffectKind.FILE_LINK and not effect.has("force") and not ground.covers_scope(path):
+            return None  # a new name somewhere else, over nothing: scope-validation asks
+        if effect.kind is EffectKind.FILE_METADATA and effect.has("touch") and not _ROOTS.intersection(effect.origin):
+            return Decision.ASK, f"changes the times of {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
         return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
     if ground.is_repository(path) and effect.kind is not EffectKind.FILE_METADATA:
         return Decision.DENY, f"{verb} the repository's own data ({ground.shown(path)})", "let git write it, such as `git status`"

@@ -47,6 +47,8 @@ class Privilege(BuiltIn):
             if effect.kind is not EffectKind.SYSTEM_PRIVILEGE:
                 continue
             tool = effect.get("tool") or effect.program
+            if tool == "setuid" and effect.get("type") == "d" and effect.get("mode").lstrip("0")[:1] not in ("4", "6", "7"):
+                continue  # a folder with setgid only hands its group on to what is made in it
             always = _ALWAYS.get(tool)
             if always:
                 what = effect.get("action") or effect.target.text

@@ -95,7 +95,7 @@ SECRETS = [
     ("gpg --list-keys", "nothing"),
     ("ssh-keygen -y -f ~/.ssh/id_rsa", "file.read /home/dev/.ssh/id_rsa"),
     ("ssh-keygen -lf ~/.ssh/id_rsa.pub", "nothing"),
-    ("ssh-keygen -t ed25519 -f build/key -N ''", "file.write ./build/key; file.write ./build/key.pub"),
+    ("ssh-keygen -t ed25519 -f build/key -N ''", "file.create ./build/key; file.create ./build/key.pub"),
     ("ssh-add -l", "nothing"),
     ("openssl rsa -in certs/server.pem -text -noout", "file.read ./certs/server.pem"),
     ("openssl base64 -in .env", "file.read ./.env"),

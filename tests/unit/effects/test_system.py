@@ -109,7 +109,7 @@ HIJACKS = [
     ("ENV=./x.sh sh", "env.hijack ENV"),
     ("NODE_OPTIONS='--require ./x.js' npm test", "env.hijack NODE_OPTIONS"),
     ("NODE_OPTIONS=--max-old-space-size=4096 npm run build", "no env.hijack"),
-    ("PROMPT_COMMAND='rm -rf ~' bash -i -c true", "env.hijack PROMPT_COMMAND; file.delete /home/dev"),
+    ("PROMPT_COMMAND='rm -rf ~' bash -i -c true", "file.delete /home/dev"),
     ("PATH=/tmp/x:$PATH ls", "env.hijack PATH"),
     ('export PATH="$PWD/fake:$PATH"', "env.hijack PATH"),
     ('export PATH="$PWD/node_modules/.bin:$PATH"', "nothing"),
