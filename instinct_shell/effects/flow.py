@@ -150,7 +150,17 @@ def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Sc
         if effect.kind is EffectKind.FILE_READ and looks_secret(effect.target.text) and any(one.get("stream") for one in outward):
             pairs = {"upload": "secret", "secret": "1", "path": effect.target.text}
             found.append(outward[0].replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
+    sent = next((effect for effect in outward if effect.get("sent")), None)
+    if sent is not None and _reads_files(invocation, effects, scene):
+        pairs = {**dict(sent.attributes), "upload": "file"}
+        found.append(sent.replace(kind=EffectKind.NET_UPLOAD, attributes=tuple(sorted(pairs.items()))))
     return found
+
+
+def _reads_files(invocation: Invocation, effects: list[Effect], scene: Scene) -> bool:
+    """Whether the content of some file comes out of the command, or of what feeds it."""
+    feeding = [effect for producer in upstream(producers_of(invocation), scene) for effect in scene.effects_of.get(producer, ())]
+    return any(effect.kind is EffectKind.FILE_READ for effect in (*effects, *feeding))
 
 
 def _secret_origins(invocation: Invocation) -> Iterator[str]:

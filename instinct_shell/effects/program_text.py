@@ -31,7 +31,7 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
     for target, sure in path_targets(field, call.invocation.cwd):
         path = scene.links.get(target.text, target.text)
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-            yield from run_stdin(call, scene, language, argv)
+            yield from run_stdin(call, scene, language, argv, named=True)
             continue
         other = scripts.descriptor(path, call)
         if other is not None:
@@ -63,8 +63,8 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language=language)
 
 
-def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) -> Iterator[Effect]:
-    """The program stands on fd 0; without one there it is a dialogue."""
+def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...], *, named: bool = False) -> Iterator[Effect]:
+    """The program stands on fd 0; without one there it is a dialogue, unless fd 0 is named (`-`, `/dev/stdin`)."""
     stdin = call.invocation.stdin
     text = output.stdin_text(call.invocation, scene)
     if text is not None and stdin.kind in ("text", "pipe", "file"):
@@ -75,6 +75,8 @@ def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...]) 
         yield from run_script(call, scene, stdin.field, language, argv)
     elif stdin.kind == "pipe":
         yield scripts.opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe", language=language)
+    elif stdin.kind == "inherit" and (named or any(word.text == "-" for word in call.argv)):
+        yield scripts.opaque(call, "stdin", scripts.UNREAD_INPUT, language=language)
 
 
 def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple[Field, ...] = ()) -> tuple[Effect, ...]:

@@ -33,7 +33,6 @@ SETTERS = frozenset(
 )
 
 
-
 def run_text(
     call: Call, scene: Scene, field: Field, *, positional: tuple[Field, ...] = (), via: str = "", cwd: Field | None = None
 ) -> Iterator[Effect]:
@@ -94,8 +93,11 @@ def opaque(call: Call, source: str, reason: str = "", *, language: str = "shell"
     )
 
 
-def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), via: str = "") -> Iterator[Effect]:
-    """Effects of a shell that reads its program on fd 0."""
+UNREAD_INPUT = "the code comes from the caller's input"
+
+
+def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), via: str = "", named: bool = False) -> Iterator[Effect]:
+    """Effects of a shell that reads its program on fd 0. named: it is told to (`-s`, `/dev/stdin`), so that this is no dialogue at a terminal."""
     stdin = call.invocation.stdin
     text = output.stdin_text(call.invocation, scene)
     if text is not None:
@@ -110,6 +112,8 @@ def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), v
         yield from script_file(call, scene, stdin.field, positional)
     elif stdin.kind == "pipe":
         yield opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe")
+    elif stdin.kind == "inherit" and named:
+        yield opaque(call, "stdin", UNREAD_INPUT)
 
 
 def script_file(
@@ -134,7 +138,7 @@ def script_file(
             yield from _written(call, scene, path, positional, via)
             continue
         if path in ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"):
-            yield from run_stdin(call, scene, positional=positional[1:], via=via)
+            yield from run_stdin(call, scene, positional=positional[1:], via=via, named=True)
             continue
         other = descriptor(path, call)
         if other is not None:

@@ -83,7 +83,7 @@ def shell(call: Call, scene: Scene) -> Iterator[Effect]:
     elif line.rest and not line.stdin:
         yield from scripts.script_file(call, scene, line.rest[0], line.rest)
     else:
-        yield from scripts.run_stdin(call, scene, positional=(literal(call.name), *line.rest))
+        yield from scripts.run_stdin(call, scene, positional=(literal(call.name), *line.rest), named=line.stdin)
 
 
 _LOGIN = (".bash_profile", ".bash_login", ".profile", ".zprofile", ".zlogin")
@@ -100,7 +100,13 @@ def _own_startup(call: Call, scene: Scene, line: _ShellLine) -> Iterator[Effect]
         if f"{folder}/{name}" in scene.files:
             yield from scripts.script_file(call, scene, literal(f"{folder}/{name}"), (), via=f"{call.name} startup")
     text = variables.get("ENV")
-    if line.interactive and text is not None and text.text and call.name in ("sh", "dash", "ksh", "ash") and ("$(" in text.text or "`" in text.text):
+    if (
+        line.interactive
+        and text is not None
+        and text.text
+        and call.name in ("sh", "dash", "ksh", "ash")
+        and ("$(" in text.text or "`" in text.text)
+    ):
         yield from scene.nested_shell(f": {text.text}", call, via="ENV")
 
 

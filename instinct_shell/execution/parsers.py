@@ -142,6 +142,8 @@ class WorkerParser:
         except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
             # a tree of an unknown shape: refuse to guess
             return Parsed(_opaque(text, f"the parser's tree was not understood ({type(error).__name__})"), "none")
+        if not script.items and any(line and not line.startswith("#") for line in map(_bare, text.split("\n"))):
+            return Parsed(_opaque(text, "the parser found no command in it"), "none")
         if compare.has_heredoc_in_backquotes(script):
             # bash ends such a heredoc elsewhere than the parser does, so the commands after it cannot be told from its body
             script = script.replace(items=(*script.items, *_opaque(text, "heredoc inside backquotes").items))
@@ -170,6 +172,11 @@ class WorkerParser:
         if tree is None or (fault is not None and hidden_outside_comments(tree, given)):
             raise fault or shfmt.OutOfTime
         return to_script(tree, text, given)
+
+
+def _bare(line: str) -> str:
+    """A line without blanks and continuation: empty when bash finds nothing in it."""
+    return line.strip(" \t\r\\")
 
 
 def _opaque(text: str, reason: str) -> Script:

@@ -113,6 +113,15 @@ def test_death_of_the_reference_is_opaque(parser: WorkerParser, monkeypatch: pyt
     assert isinstance(parsed.script.items[0], Opaque)
 
 
+@pytest.mark.parametrize("tree", [{}, {"Type": "File"}, {"Type": "File", "Stmts": []}])
+def test_a_tree_without_the_text_s_commands_is_opaque(
+    parser: WorkerParser, monkeypatch: pytest.MonkeyPatch, tree: dict[str, object]
+) -> None:
+    monkeypatch.setattr(shfmt.Run, "tree", lambda run, deadline_ms: tree)
+    assert any(isinstance(item, Opaque) for item in parser.parse("echo hi; [[ -f x ]]").script.items)
+    assert parser.parse("# nothing\n\n  # at all\n \\\n").script.items == ()
+
+
 def test_a_tree_of_unknown_shape_is_opaque(parser: WorkerParser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shfmt.Run, "tree", lambda run, deadline_ms: {"Stmts": [{"Cmd": {"Type": "CallExpr", "Args": 3}}]})
     assert isinstance(parser.parse("[[ a ]]").script.items[0], Opaque)
