@@ -15,7 +15,8 @@ sys.path.insert(0, sys.argv[1])
 
 from instinct_shell.errors import InstinctError
 from instinct_shell.execution.jail import order, session
-from instinct_shell.execution.planned import PlannedRun, fill_standard_descriptors, is_plain
+from instinct_shell.execution.plan_descriptors import fill_standard_descriptors, is_plain
+from instinct_shell.execution.planned import PlannedRun
 from instinct_shell.model.jailspec import JailSpec, Limits, Session
 from instinct_shell.resident import protocol
 

@@ -22,7 +22,9 @@ from _signal import (  # type: ignore[import-not-found]  # the C half of `signal
 from _socket import AF_UNIX, SO_PEERCRED, SOCK_CLOEXEC, SOCK_SEQPACKET, SOL_SOCKET, socket
 from time import monotonic
 
-from .carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, LAYER, SESSION, WALL, Inside
+from .carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, Inside
+from .plan_descriptors import Refused, letter, pump, reads_from
+from .plan_records import LAYER, SESSION, WALL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +35,7 @@ if TYPE_CHECKING:
 FAILED, TIMED_OUT = 125, 124
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
-_TERMINALS = (4, 5, 136, 137, 138, 139, 140, 141, 142, 143, 229, 204)  # majors: vt, tty and console, pts, hvc, serial
-_MEMORY_MAJOR, _HARMLESS_MINORS = 1, (3, 5, 7, 8, 9)  # null zero full random urandom
-_PIECE = 1 << 16
 _HOLDER_S, _END_S = 3.0, 5.0
-
-
-class Refused(Exception):
-    """A standard descriptor that must not go in; the message is the step that failed."""
 
 
 class PlannedRun:
@@ -100,7 +95,7 @@ class PlannedRun:
         pthread_sigmask(SIG_BLOCK, ALL_SIGNALS)
         layers = [(data[:1], data[2:]) for tag, data in self._plan if tag == LAYER]
         try:
-            handed = b"".join(b"c" if fd in self._missing else _letter(fd, layers) for fd in (0, 1, 2))
+            handed = b"".join(b"c" if fd in self._missing else letter(fd, layers) for fd in (0, 1, 2))
         except Refused as refused:
             self._failed = b"failed 0 " + str(refused).encode("utf-8", "surrogateescape")
             return
@@ -166,7 +161,7 @@ class PlannedRun:
         for fd in (0, 1, 2):
             if handed[fd : fd + 1] == b"r":
                 reader, writer = posix.pipe2(posix.O_CLOEXEC)
-                inner[fd], ours[fd] = (reader, writer) if _reads(fd) else (writer, reader)
+                inner[fd], ours[fd] = (reader, writer) if reads_from(fd) else (writer, reader)
         for fd, end in ours.items():
             asked, ask = posix.pipe2(posix.O_CLOEXEC)
             told, tell = posix.pipe2(posix.O_CLOEXEC)
@@ -176,7 +171,7 @@ class PlannedRun:
                     fd,
                     end,
                 }
-                _pump(fd, end, _reads(fd), asked, tell, others)
+                pump(fd, end, reads_from(fd), asked, tell, others)
             posix.close(asked)
             posix.close(tell)
             self._pumps.append((pid, (ask, told)))
@@ -306,103 +301,6 @@ class PlannedRun:
         kind = b"session" if self._session else b"own"
         rest = b"%d %s %s" % (int((monotonic() - started) * 1e6), self._limit.encode() or b"-", kind)
         return b"ended " + self._ended + b" " + rest if self._ended else b"lost " + rest
-
-
-def _write_all(fd: int, data: bytes) -> None:
-    while data:
-        data = data[posix.write(fd, data) :]
-
-
-def fill_standard_descriptors() -> tuple[int, ...]:
-    """Opens /dev/null on each of 0, 1, 2 that the caller left closed, so that our own pipes get other numbers; the numbers filled."""
-    filled = []
-    for fd in (0, 1, 2):
-        try:
-            posix.fstat(fd)
-        except OSError:
-            opened = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
-            if opened != fd:
-                posix.dup2(opened, fd)
-                posix.close(opened)
-            filled.append(fd)
-    return tuple(filled)
-
-
-def is_plain(fd: int) -> bool:
-    """Whether it passes into any jail untouched: a pipe, a socket, a terminal, /dev/null or its like."""
-    found = posix.fstat(fd)
-    kind = found.st_mode & 0o170000
-    if kind in (0o010000, 0o140000):
-        return True
-    if kind != 0o020000:
-        return False
-    major, minor = posix.major(found.st_rdev), posix.minor(found.st_rdev)
-    return posix.isatty(fd) or major in _TERMINALS or (major == _MEMORY_MAJOR and minor in _HARMLESS_MINORS)
-
-
-def _letter(fd: int, layers: list[tuple[bytes, bytes]]) -> bytes:
-    """How this descriptor goes in. Raises Refused."""
-    if is_plain(fd):
-        return b"p"
-    found = posix.fstat(fd)
-    kind = found.st_mode & 0o170000
-    if kind != 0o100000:
-        what = {0o040000: "a folder", 0o060000: "a block device", 0o020000: "a device"}.get(kind, "neither file, pipe, socket nor terminal")
-        raise Refused(f"handing over {('stdin', 'stdout', 'stderr')[fd]}: it is {what}, which would lead around the jail")
-    path = posix.readlink(b"/proc/self/fd/%d" % fd)
-    try:
-        named = posix.lstat(path)
-    except OSError:
-        return b"r"
-    if (named.st_dev, named.st_ino) != (found.st_dev, found.st_ino):
-        return b"r"
-    layer = next((kind for kind, top in reversed(layers) if path == top or path.startswith(top.rstrip(b"/") + b"/")), b"R")
-    if layer == b"W":
-        return b"p"
-    return b"o" if layer in b"RS" and _access_mode(fd) == posix.O_RDONLY else b"r"
-
-
-def _access_mode(fd: int) -> int:
-    import fcntl
-
-    return fcntl.fcntl(fd, fcntl.F_GETFL) & 3
-
-
-def _reads(fd: int) -> bool:
-    mode = _access_mode(fd)
-    return mode == posix.O_RDONLY or (mode == posix.O_RDWR and fd == 0)
-
-
-def _pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]) -> None:
-    """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns.
-
-    When `asked` is closed, it says by `tell` once nothing is left to be passed on, and goes on; what the command would have read is over then.
-    """
-    from select import POLLIN, poll
-
-    try:
-        for other in others:
-            posix.close(other)  # a pipe must close when its last holder does
-        source, sink = (fd, end) if reads else (end, fd)
-        waiting = poll()
-        waiting.register(asked, POLLIN)
-        waiting.register(source, POLLIN)
-        while True:
-            ready = dict(waiting.poll())
-            if source in ready:
-                piece = posix.read(source, _PIECE)
-                if not piece:
-                    break
-                _write_all(sink, piece)
-            elif reads:
-                break
-            else:
-                waiting.unregister(asked)
-                posix.write(tell, b"d")
-    except OSError:
-        pass  # the other side is gone: our end tells the one that is left, as with a plain pipe
-    finally:
-        posix._exit(0)
 
 
 def _in_foreground(terminal: int) -> bool:

@@ -14,11 +14,19 @@ if TYPE_CHECKING:
 def warm(program: str, arguments: list[str]) -> int | None:
     """The exit status of the whole program, or None: then nothing was run, printed or written down, and the caller goes the long way.
 
-    program: instinct-exec | check.
+    program: instinct-exec | shell | check.
     """
     if not client.wanted() or not arguments:
         return None
-    return _check(arguments) if program == "check" else _exec(arguments)
+    return _check(arguments) if program == "check" else _run(program.encode(), arguments)
+
+
+def asked(program: str, arguments: list[str]) -> dict[int, bytes] | None:
+    """The engine's answer to a program that runs nothing, by tag (TO_STDOUT, TO_STDERR, STATUS); None when there is none."""
+    if not client.wanted():
+        return None
+    connection = _ask(program.encode(), arguments)
+    return client.hear(connection) if connection is not None else None
 
 
 def _check(arguments: list[str]) -> int | None:
@@ -30,9 +38,9 @@ def _check(arguments: list[str]) -> int | None:
     return int(answer[protocol.STATUS])
 
 
-def _exec(arguments: list[str]) -> int | None:
+def _run(program: bytes, arguments: list[str]) -> int | None:
     missing = _fill()  # or the connection to the engine would become the command's stdin
-    connection = _ask(b"instinct-exec", arguments)
+    connection = _ask(program, arguments)
     status = None
     if connection is not None:
         from .running import run
@@ -49,7 +57,7 @@ def _fill() -> tuple[int, ...]:
         try:
             posix.fstat(fd)
         except OSError:
-            from ..execution.planned import fill_standard_descriptors
+            from ..execution.plan_descriptors import fill_standard_descriptors
 
             return fill_standard_descriptors()
     return ()
