@@ -1,1 +1,1 @@
-"""The warm engine: it judges, and nothing else (docs/decisions/0006-the-engine.md)."""
+"""The warm engine: it judges, and nothing else (docs/decisions/0007-the-engine.md)."""
