@@ -237,6 +237,8 @@ class Pipeline:
             raise
         self._settle(hold, spent=result.started)
         changes = observer.after(seen, workspace) if observer else None
+        for words in changes.set_aside if changes else ():
+            self._announce(words)
         note = ""
         try:
             self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold), durable=False)

@@ -4,6 +4,9 @@ A cheap comparison, not a proof: the predicted targets and the few files that th
 inode, size, mode and both times. A predicted change that did not happen is nothing (a branch not taken). A change of a watched file that no
 effect named, or a predicted write that turned out to be a delete, is a surprise: worth a near-miss, since the effect model was wrong there.
 What lies outside both sets is not looked at, and the result says how many paths were.
+
+No mount can hold a name that is not there yet. Where such a name would make the host run or trust something (agent configuration, git's `commondir`),
+what appeared under it without having been judged is set aside under another name.
 """
 
 from __future__ import annotations
@@ -49,11 +52,12 @@ class Change(Value):
 
 
 class Changes(Value):
-    """What was seen after a run. looked_at: how many paths were compared."""
+    """What was seen after a run. looked_at: how many paths were compared. set_aside: what is not under its name any more, and where it is."""
 
     changed: tuple[Change, ...] = ()
     surprises: tuple[str, ...] = ()
     looked_at: int = 0
+    set_aside: tuple[str, ...] = ()
 
 
 class Seen:
@@ -68,10 +72,14 @@ class Seen:
 
 
 class Observer:
-    """Looks at predicted targets and at `watched` path patterns (the profile's host_executed and never_write; those with stars are skipped)."""
+    """Looks at predicted targets and at `watched` path patterns (the profile's host_executed and never_write; those with stars are skipped).
 
-    def __init__(self, watched: Sequence[str] = ()) -> None:
-        self._watched = tuple(pattern.rstrip("/") for pattern in watched if not any(character in pattern for character in "*?["))
+    held: those of them, from the workspace on, that must not come into being unjudged.
+    """
+
+    def __init__(self, watched: Sequence[str] = (), *, held: Sequence[str] = ()) -> None:
+        self._watched = _plain((*watched, *held))
+        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")))
 
     def before(self, effects: Iterable[Effect], workspace: str) -> Seen:
         """Look before the run. Never raises: what cannot be looked at counts as not there."""
@@ -87,6 +95,7 @@ class Observer:
         """Look again and compare."""
         changed = []
         surprises = []
+        set_aside = []
         for path, before in seen.predicted.items():
             what = _compare(before, _look(path))
             if what:
@@ -98,7 +107,15 @@ class Observer:
             what = _compare(seen.watched.get(path), now.get(path))
             if what and path not in seen.predicted and not any(_covers(effect, path, workspace) for effect in seen.effects):
                 surprises.append(f"`{path}` was {what}; nothing of the kind was predicted")
-        return Changes(tuple(changed), tuple(surprises), len(seen.predicted) + len(now))
+            if what == "created" and self._is_held(path, seen, workspace) and (place := _move_away(path)):
+                set_aside.append(f"`{path}` was made without having been judged; it is set aside as `{place}`")
+        return Changes(tuple(changed), tuple(dict.fromkeys((*surprises, *set_aside))), len(seen.predicted) + len(now), tuple(set_aside))
+
+    def _is_held(self, path: str, seen: Seen, workspace: str) -> bool:
+        if not any(path == (place := f"{workspace}/{name}") or path.startswith(f"{place}/") for name in self._held):
+            return False
+        named = [effect for effect in seen.effects if effect.kind not in (EffectKind.GIT_CONFIG, EffectKind.GIT_HOOK)]
+        return not any(_covers(effect, path, workspace) for effect in named)
 
     def _looks(self, workspace: str) -> Iterator[tuple[str, Look]]:
         for pattern in self._watched:
@@ -116,6 +133,20 @@ class Observer:
             for name in names:
                 inner = os.path.join(path, name)
                 yield inner, _look(inner)
+
+
+def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(pattern.rstrip("/") for pattern in patterns if not any(character in pattern for character in "*?[")))
+
+
+def _move_away(path: str) -> str:
+    """Gives it another name beside its own, and says which; "" when that cannot be done."""
+    place = f"{path}.set-aside-{os.urandom(3).hex()}"
+    try:
+        os.rename(path, place)
+    except OSError:
+        return ""
+    return place
 
 
 def _look(path: str) -> Look:

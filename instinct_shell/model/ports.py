@@ -86,10 +86,13 @@ class Undo(Protocol):
 
 
 class Changes(Protocol):
-    """What was seen after a run; `surprises` are changes that nobody had predicted, in words. A value."""
+    """What was seen after a run; `surprises` are changes that nobody had predicted, `set_aside` what was moved away, in words. A value."""
 
     @property
     def surprises(self) -> tuple[str, ...]: ...
+
+    @property
+    def set_aside(self) -> tuple[str, ...]: ...
 
 
 class Observer(Protocol):

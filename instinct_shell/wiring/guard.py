@@ -267,7 +267,7 @@ class Guard:
     def _observer(self) -> Observer:
         from ..execution.observe import Observer
 
-        return Observer((*self.profile.host_executed, *self.profile.never_write))
+        return Observer((*self.profile.host_executed, *self.profile.never_write), held=(*self.profile.never_write, ".git/commondir"))
 
     def _jail(self) -> Jail:
         from ..execution.launcher import Launcher

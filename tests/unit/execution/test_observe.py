@@ -126,3 +126,28 @@ def test_nothing_odd_raises(work):
         effect(EffectKind.GIT_DISCARD),
     ] * 400
     assert observe(work, effects, lambda: None).surprises == ()
+
+
+@pytest.mark.parametrize("name", [".git/commondir", ".claude/settings.json"])
+@pytest.mark.parametrize("also", [(), (effect(EffectKind.GIT_CONFIG),), (effect(EffectKind.FILE_WRITE, "/elsewhere"),)])
+def test_what_no_mount_could_hold_is_set_aside(work, name, also):
+    observer = Observer(WATCHED, held=(".git/commondir", ".claude/settings.json", "{home}/.x", "*.stars"))
+    seen = observer.before(also, str(work))
+    (work / name).parent.mkdir(exist_ok=True)
+    (work / name).write_text("../evil\n")
+    changes = observer.after(seen, str(work))
+    assert not (work / name).exists()
+    assert [path.read_text() for path in (work / name).parent.glob("*.set-aside-*")] == ["../evil\n"]
+    assert len(changes.set_aside) == 1
+    assert decode(type(changes), encode(changes)) == changes
+
+
+def test_what_was_judged_or_was_there_stays(work):
+    observer = Observer(WATCHED, held=(".git/commondir", ".claude/settings.json"))
+    (work / ".git" / "commondir").write_text("..")
+    seen = observer.before([effect(EffectKind.FILE_CREATE, work / ".claude" / "settings.json")], str(work))
+    (work / ".git" / "commondir").write_text("../..")
+    (work / ".claude").mkdir()
+    (work / ".claude" / "settings.json").write_text("{}")
+    assert observer.after(seen, str(work)).set_aside == ()
+    assert (work / ".claude" / "settings.json").exists()
