@@ -28,16 +28,14 @@ CORPORA = score.TOP.parent / "shared" / "corpora"
 SAMPLES = score.CASES / "false_alarms.tsv"
 NAMES = ("nl2bash", "intercode-agents")
 _DATA_FOLDERS = re.compile(r"(?<![\w./~-])/(?:testbed|system|workspace)(?![\w.-])")
-FILES = {
-    name: "text\n"
-    for name in (
-        "file file1 file2 file.txt file1.txt file2.txt input.txt output.txt data.txt data.csv list.txt names.txt log.txt test.txt foo foo.txt bar a.txt b.txt "
-        "access.log error.log app.log test.log main.c main.cpp hello.c util.h index.html index.php style.css script.sh test.sh run.sh main.py test.py app.js "
-        "Main.java FooBar.java photo.jpg image.png doc.pdf archive.tar.gz archive.zip dir/file.txt dir1/a.txt dir1/subdir1/jsonfile1.json dir2/b.txt "
-        "dir3/subdir1/subsubdir1/FooBar/file.txt dir3/subdir1/subsubdir1/tmp/t.txt folder1/data.csv folder1/a.log folder1/old/o.txt folder2/special.php "
-        "folder2/folder3/f.txt temp/temp1/t.c temp/t.txt test/foo.txt src/a.c src/b.h images/a.jpg logs/a.log docs/readme.txt lib/x.so my_folder/m.txt"
-    ).split()
-}
+FILES = dict.fromkeys(
+    "file file1 file2 file.txt file1.txt file2.txt input.txt output.txt data.txt data.csv list.txt names.txt log.txt test.txt foo foo.txt bar a.txt b.txt "
+    "access.log error.log app.log test.log main.c main.cpp hello.c util.h index.html index.php style.css script.sh test.sh run.sh main.py test.py app.js "
+    "Main.java FooBar.java photo.jpg image.png doc.pdf archive.tar.gz archive.zip dir/file.txt dir1/a.txt dir1/subdir1/jsonfile1.json dir2/b.txt "
+    "dir3/subdir1/subsubdir1/FooBar/file.txt dir3/subdir1/subsubdir1/tmp/t.txt folder1/data.csv folder1/a.log folder1/old/o.txt folder2/special.php "
+    "folder2/folder3/f.txt temp/temp1/t.c temp/t.txt test/foo.txt src/a.c src/b.h images/a.jpg logs/a.log docs/readme.txt lib/x.so my_folder/m.txt".split(),
+    "text\n",
+)
 
 
 def corpus(name: str) -> list[dict[str, object]]:
