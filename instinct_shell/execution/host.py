@@ -88,6 +88,11 @@ def guard_paths(state: str, person: Person) -> tuple[str, ...]:
     found = [package, state, *(os.path.join(home, place, "instinct-shell") for home in person.homes for place in places)]
     if os.path.isfile(os.path.join(top, "bin", "launch.py")):  # a checkout: what its launchers use
         found += [os.path.join(top, name) for name in ("bin", "profiles", ".venv")]
+    elif os.path.basename(top) in ("site-packages", "dist-packages") and not top.startswith("/usr/"):
+        found.append(top)  # what we import lies there too, and whoever may add to it adds to us
+        venv = os.path.dirname(os.path.dirname(sys.executable))
+        if os.path.isfile(os.path.join(venv, "pyvenv.cfg")):
+            found.append(venv)
     found.append(os.path.realpath(sys.executable))
     # The interpreter's library, unless it is the system's, which nobody but root writes and no jail makes writable.
     library = os.path.dirname(os.path.realpath(os.__file__))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import fnmatch
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
+from instinct_shell.execution import host
 from instinct_shell.execution.host import Names, Person, ancestors, guard_paths, visible_environment
 from instinct_shell.model.jailspec import JailLevel
 from instinct_shell.model.profile import Profile
@@ -47,6 +49,18 @@ def test_guard_paths_hold_package_state_and_interpreter() -> None:
     account = os.path.realpath(Person({}).home)
     assert {f"{account}/.local/{place}/instinct-shell" for place in ("state", "share")} <= set(paths)
     assert all(path.startswith("/") for path in paths)
+
+
+def test_an_environment_that_holds_us_is_ours_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    venv = tmp_path.resolve() / ".venv"
+    packages = venv / "lib" / "python3.11" / "site-packages"
+    for folder in (packages / "instinct_shell" / "execution", venv / "bin"):
+        folder.mkdir(parents=True)
+    (venv / "pyvenv.cfg").touch()
+    (venv / "bin" / "python3").symlink_to("/bin/sh")
+    monkeypatch.setattr(host, "__file__", str(packages / "instinct_shell" / "execution" / "host.py"))
+    monkeypatch.setattr(host.sys, "executable", str(venv / "bin" / "python3"))
+    assert {str(venv), str(packages)} <= set(guard_paths("/state/instinct-shell", Person({})))
 
 
 def test_ancestors_begin_with_the_parent() -> None:
