@@ -182,6 +182,8 @@ class _Parser:
             value = self.unary()
             return {"+": value, "-": _wrap(-value), "!": int(not value), "~": ~value}[token]
         if token in ("++", "--"):
+            if not (self.peek()[:1].isalpha() or self.peek()[:1] in ("_", "$")):
+                return self.unary()  # `--1` is minus minus one
             name = self.take()
             return self.step(name, 1 if token == "++" else -1, after=True)
         if token == "(":

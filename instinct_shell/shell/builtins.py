@@ -162,7 +162,7 @@ def _leave(ev: Evaluator, call: Call) -> State | None:
     if call.name != "exit":
         level = call.args[0].text if call.args else "1"
         if not frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1):
-            return ev.state
+            return _false(ev, None) if call.name == "return" else ev.state
     ev.state = ev.state.killed()
     return ev.state
 
@@ -172,8 +172,9 @@ def _true(ev: Evaluator, call: Call) -> State | None:
     return ev.state.killed()
 
 
-def _false(ev: Evaluator, call: Call) -> State | None:
-    call.record(ev)
+def _false(ev: Evaluator, call: Call | None) -> State | None:
+    if call is not None:
+        call.record(ev)
     failed = ev.state
     ev.state = failed.killed()
     return failed

@@ -161,8 +161,8 @@ def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
     if kind == "u":
         return values.transform(text, lambda v: v[:1].upper() + v[1:])
     if kind == "Q":
-        if any(not v.isprintable() for v in text.values):
-            return values.unknown("a quoted value with control characters", "opaque")
+        if any(not (v.isprintable() and v.isascii()) for v in text.values):
+            return values.unknown("a quoted value with characters that bash may escape", "opaque")
         quoted = values.transform(text, lambda v: "'" + v.replace("'", "'\\''") + "'")
         return (
             values.join(Text(("",), unset=text.unset), quoted) if text.unset else quoted

@@ -51,7 +51,12 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
     if not fields:  # all words expanded to nothing: the assignments then stay, as bash has it
         _assignments_only(ev, node, fds, streams, span)
         return None
-    return _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
+    failed = _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
+    last = values.from_field(fields[-1]) if not declared and not fields[-1].many else None
+    for after in (ev.state, failed):
+        if after is not None:
+            after.last = last
+    return failed
 
 
 def _assignments_only(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:
@@ -59,6 +64,7 @@ def _assignments_only(ev: Evaluator, node: Command, fds: dict[int, Channel], str
     for assignment in node.assignments:
         text = assignments.assign(ev, assignment)
         pairs.append((assignment.name, values.to_field(text, ev.span(assignment.span))))
+    ev.state.last = None
     record(ev, (), tuple(pairs), fds, streams, span)
 
 
@@ -72,7 +78,6 @@ def _each_name(
     span: Span,
 ) -> State | None:
     """One run for a known name; one run for each possible name, none of them certain."""
-    ev.state.last = values.from_field(fields[-1])
     first = fields[0]
     if first.known is not Known.SET or first.glob or len(first.values) > _MOST_NAMES:
         return invoke(ev, fields, temporary, declared, fds, streams, span)
@@ -239,7 +244,7 @@ def _process_channel(ev: Evaluator, part: ProcessSub) -> Channel:
     text = ev.expander._value(part)
     if part.direction == ">":
         return ev.pending[-1][0] if ev.pending else Channel("pipe")
-    producers = text.origins[0].producers
+    producers = text.origins[0].producers if text.origins else ()  # `<()` runs nothing
     channel = Channel("pipe", text=_certain_text(ev.process_texts.get(producers)))
     channel.producers = producers
     return channel
@@ -331,6 +336,9 @@ def run_test(ev: Evaluator, node: Node) -> None:
         text = ev.expander.single(word)
         words.append(values.to_field(text, ev.span(word.span)))
         before, after = raws[number], raws[number + 2]
+        if after == "=~":
+            found = Text((), "what `=~` matched", text.origins)
+            ev.state.assign("BASH_REMATCH", values.Array({}, False, found))
         if before == "-v":
             for value in text.values:
                 ev.check_hidden(value, word.span, "test", subscript=True)

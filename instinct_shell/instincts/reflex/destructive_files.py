@@ -198,7 +198,8 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
     if prefix and not _can_be_in_scope(prefix, ground):
         if ground.is_sink(prefix):
             return None
-        if effect.kind is EffectKind.FILE_CREATE and ground.place(folder) == "outside the workspace":
+        made = effect.kind is EffectKind.FILE_CREATE or (effect.kind is EffectKind.FILE_LINK and not effect.has("force"))
+        if made and ground.place(folder) == "outside the workspace":
             return None
         return (
             Decision.DENY,
