@@ -147,6 +147,8 @@ def _grep(name: str, argv: tuple[Field, ...], invocation: Invocation, scene: Sce
         include = next((field.text or "" for option, field in state.values if option in ("--include", "-g", "--glob")), "")
         if name == "rg" and "--files" in flags:
             operands = state.operands
+        elif not operands and invocation.stdin.kind == "pipe" and not flags & {"-r", "-R", "--recursive"}:
+            return None  # it searched what came in
         return (Found(_targets(tuple(operands) or (literal("."),), invocation), filter=include),)
     if operands or invocation.stdin.kind != "pipe":
         return None

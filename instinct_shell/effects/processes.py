@@ -61,6 +61,9 @@ def _whom(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
         ):
             yield "child", "$!"
             return
+        if field.origins and all(_lists_jobs(origin.producers, scene) for origin in field.origins):
+            yield "child", "jobs"
+            return
         names = _found_by_name(field, scene)
         if names:
             yield from (("name", name) for name in names)
@@ -79,6 +82,12 @@ def _whom(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
             yield "all", text
         else:
             yield "pid", text
+
+
+def _lists_jobs(producers: tuple[int, ...], scene: Scene) -> bool:
+    """Whether all that these invocations print is `jobs -p`: children of this very shell."""
+    before = [scene.invocations[index].words for index in flow.upstream(producers, scene)]
+    return bool(before) and all(words and words[0].text == "jobs" for words in before)
 
 
 def _found_by_name(field: Field, scene: Scene) -> list[str]:

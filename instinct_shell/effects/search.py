@@ -113,6 +113,8 @@ class Expression:
             return names
         if text in ("-inum", "-samefile"):
             self.one = True
+        elif text == "-size" and value.rstrip("bcwkMG") == "0":
+            self.empty = True
         elif text == "-type":
             self.folders = value == "d"
         if text in _NAMES:
@@ -190,7 +192,9 @@ def _both(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _path_name(pattern: str) -> str:
-    """The one name in `*/NAME/*` or `*/NAME`, "" for other path patterns."""
+    """The one name in `*/NAME/*` or `*/NAME`, the ending of `*.ext`, "" for other path patterns."""
+    if pattern.startswith("*") and len(pattern) > 2 and not any(c in pattern[1:] for c in "/*?["):
+        return pattern
     parts = pattern.strip("*").strip("/").split("/")
     return parts[0] if pattern.startswith("*/") and len(parts) == 1 and parts[0] else ""
 

@@ -185,7 +185,9 @@ def date(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 def hostname(call: Call, scene: Scene) -> Iterator[Effect]:
-    """hostname NAME sets it."""
+    """hostname NAME sets it, unless an option asks for something."""
+    if call.has(*(f"-{letter}" for letter in "aAdfiIsy"), "--fqdn", "--long", "--short", "--ip-address", "--domain", "--alias"):
+        return
     if call.operands or call.has("-F", "--file", "-b"):
         yield call.effect(EffectKind.SYSTEM_SERVICE, _target(call, 0), action="hostname", tool="hostname")
 

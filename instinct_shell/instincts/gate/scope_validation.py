@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     Said = tuple[Decision, str, str]
 
 _SEARCHERS = frozenset("grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep agrep rg ag ack ugrep sed awk".split())
+_FILE_BY_FILE = ("cp", "split", "csplit", "install", "dd")  # they leave a folder out, or refuse it
 _INTO_FOLDERS = ("cp", "mv", "ln")  # a folder that is there already receives the thing instead of becoming it
 MOST = 256  # questions of one judgement
 _LOOK = "see where it leads: `ls -la`"
@@ -96,6 +97,8 @@ def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
     if effect.kind is EffectKind.FILE_READ:
         # Searching prints single lines and counting or hashing none: that is what folders are read for all day.
         printed = effect.has("sweep") and not effect.has("search") and not effect.has("digest") and effect.program not in _SEARCHERS
+        if effect.program in _FILE_BY_FILE and not effect.has("recursive") and not effect.has("sweep"):
+            return False
         return effect.has("source_of_copy") or effect.has("prints") or printed
     return effect.kind in LOSSES and not effect.has("empty")  # what is empty holds nothing
 

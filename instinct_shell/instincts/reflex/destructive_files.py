@@ -149,7 +149,7 @@ def _pattern(effect: Effect, ground: Ground) -> Said | None:
                 "name one folder of your own, such as `rm -rf /tmp/app-test`",
             )
     if not ground.in_scope(stem) and not (ground.in_scope(stem + "/x") and stem != "/"):
-        if effect.kind is EffectKind.FILE_CREATE:
+        if effect.kind is EffectKind.FILE_CREATE or (effect.kind is EffectKind.FILE_LINK and not effect.has("force")):
             return None
         return Decision.DENY, f"{verb} {shown(glob)}, {ground.place(stem)}", _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE
     if effect.kind in LOSSES and ground.in_workspace(stem) and _reaches_repository(glob, ground):
@@ -199,8 +199,8 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
         if ground.is_sink(prefix):
             return None
         made = effect.kind is EffectKind.FILE_CREATE or (effect.kind is EffectKind.FILE_LINK and not effect.has("force"))
-        if made and ground.place(folder) == "outside the workspace":
-            return None
+        if made and not folder.startswith(("/dev", "/proc", "/sys")):
+            return None  # scope-validation asks
         return (
             Decision.DENY,
             f"{verb} a path that begins with {shown(prefix)}, {ground.place(folder)}",
