@@ -23,7 +23,7 @@ class Shell:
             each.mkdir(parents=True, exist_ok=True)
         launchers.write(str(self.data))
         self.path = str(self.data / "shell" / "bash")
-        self.env = {"HOME": str(self.home), "XDG_STATE_HOME": str(self.state), "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"}
+        self.env = {"HOME": str(self.home), "XDG_STATE_HOME": str(self.state), "PATH": "/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8", "INSTINCT_ENGINE": "off"}
 
     def run(self, *arguments: str, given: bytes = b"", shell: str = "", cwd: Path | None = None, **env: str) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run([shell or self.path, *arguments], input=given, capture_output=True, check=False, cwd=cwd or self.workspace, env=self.env | env)

@@ -58,6 +58,23 @@ def served_check(arguments: list[str], made: type[Guard]) -> int:
     return guarded(lambda: run(chosen, made), usage_status=Exit.FAILED)
 
 
+def served_shell(arguments: list[str], made: type[Guard]) -> int:
+    """The drop-in shell, for a text: the caller's descriptors and the scripts and sessions that come by them are the caller's."""
+    from .shell import serve
+    from .shell_args import read_call
+
+    argv0, *rest = arguments
+    return guarded(lambda: serve(read_call(argv0, rest), made))
+
+
+def served_hook(arguments: list[str], made: type[Guard]) -> int:
+    """A hook before a tool; the last argument is what the agent said. What comes after a tool uses grants up, which is not for an engine to do."""
+    from .hooks.entry import serve
+
+    *words, said = arguments
+    return serve(words, said.encode("utf-8", "surrogateescape"), made)
+
+
 def served_end(arguments: list[str], made: type[Guard] | None = None) -> int:  # noqa: ARG001  # programs have one signature
     """How a run ended, for its record: RUN REPORT [again]. For a run that outlived the worker which judged it, or whose worker was killed."""
     run, report, *again = arguments
@@ -90,7 +107,7 @@ def record_end(run: str, report: str, *, again: bool) -> int:
     return status
 
 
-PROGRAMS = {"instinct-exec": served_exec, "check": served_check, "end": served_end}
+PROGRAMS = {"instinct-exec": served_exec, "shell": served_shell, "hook": served_hook, "check": served_check, "end": served_end}
 
 
 def warm(folder: str) -> None:

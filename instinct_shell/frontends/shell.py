@@ -49,7 +49,24 @@ def _run(argv0: str, rest: list[str]) -> int:
         from .shell_session import run_session
 
         return run_session(call)
-    return _one_command(call)
+    from ..resident.start import start_if_missed
+
+    outcome = _one_command(call)
+    start_if_missed()
+    return outcome if isinstance(outcome, int) else told(outcome)
+
+
+def serve(call: ShellCall, made: type[Guard]) -> int:
+    """The engine's side: the exit status of a text. Raises LongWay for everything else, which is the caller's own business."""
+    from ..resident.worker import LongWay
+
+    if call.mode != "text" or own_program(call, os.path.dirname(os.path.dirname(os.path.abspath(call.argv0)))):
+        raise LongWay("no text to judge")
+    outcome = _one_command(call, made)
+    if isinstance(outcome, int):
+        return outcome
+    _tell_about(outcome)
+    return outcome.result.status if outcome.result is not None else Exit.DENIED
 
 
 def _become(shell: str, rest: list[str]) -> NoReturn:
@@ -73,8 +90,8 @@ def _plain(word: str) -> bool:
     return bool(word) and SAFE.issuperset(word)
 
 
-def _one_command(call: ShellCall) -> int:
-    """A text or a script: one intent, one run."""
+def _one_command(call: ShellCall, made: type[Guard] | None = None) -> Outcome | int:
+    """A text or a script: one intent, one run. The status alone for an agent's start-up call. made: another class of guard (resident/worker.py)."""
     from ..execution.agents import identify
     from ..execution.host import Person
     from .shell_templates import probe, unwrap
@@ -88,14 +105,15 @@ def _one_command(call: ShellCall) -> int:
     if start_up is not None:
         from .shell_probe import run_probe
 
-        return run_probe(call, start_up)
+        return run_probe(call, start_up, made)
     from ..wiring import open_guard
 
-    guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session, one_shot=False, dedicated=True)
-    use_pinned_shell(guard, call.argv0)
-    guard.announce = tell
     wrapped = unwrap(call.text, home, call.argv0) if call.mode == "text" and not call.name else None
     judged = call.prelude + (wrapped.inner if wrapped else call.text)
+    session = os.environ.get("INSTINCT_SESSION") or session
+    guard = open_guard(session=session, one_shot=False, dedicated=True, upcoming=judged, made=made)
+    use_pinned_shell(guard, call.argv0)
+    guard.announce = tell
     intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional)
     tracker = Tracker(wrapped.tracker if wrapped else "")
 
@@ -106,9 +124,19 @@ def _one_command(call: ShellCall) -> int:
     guard.adapt = adapt
     try:
         outcome = guard.run(intent.replace(agent=agent or (wrapped.agent if wrapped else "")))
-    finally:
-        tracker.close()
-    return told(outcome)
+    except BaseException as why:
+        if not (made and _goes_on(why)):
+            tracker.close()
+        raise
+    tracker.close()
+    return outcome
+
+
+def _goes_on(why: BaseException) -> bool:
+    """Whether the run outlives the engine's worker: then the tracker is still the command's."""
+    from ..resident.worker import Left
+
+    return isinstance(why, Left)
 
 
 def command_line(call: ShellCall, shell: str) -> tuple[str, ...]:
@@ -146,16 +174,21 @@ def use_pinned_shell(guard: Guard, argv0: str) -> None:
 
 
 def told(outcome: Outcome) -> int:
-    """Say why nothing ran, when nothing ran; the exit status."""
+    """Say why nothing ran, when nothing ran; the exit status, or the end by the signal that ended the command."""
+    _tell_about(outcome)
     result = outcome.result
+    if result is None:
+        return Exit.DENIED
+    return die_of_signal(result.signal) if result.signal else result.status
+
+
+def _tell_about(outcome: Outcome) -> None:
     if outcome.note:
         tell(outcome.note)
-    if result is None:
+    if outcome.result is None:
         tell_denial(outcome)
-        return Exit.DENIED
-    if result.failure:
-        tell(result.failure)
-    return die_of_signal(result.signal) if result.signal else result.status
+    elif outcome.result.failure:
+        tell(outcome.result.failure)
 
 
 def tell_denial(outcome: Outcome) -> None:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
     from .shell_templates import Probe
 
 
-def run_probe(call: ShellCall, probe: Probe) -> int:
-    """Judge and run one; returns the exit status."""
+def run_probe(call: ShellCall, probe: Probe, made: type[Guard] | None = None) -> int:
+    """Judge and run one; returns the exit status. made: set in an engine, which leaves it to the caller: it comes once a session."""
+    if made is not None:
+        from ..resident.worker import LongWay
+
+        raise LongWay("a start-up call")
     from ..engine import records
     from ..engine.judgement import Outcome
     from ..execution.launcher import Launcher

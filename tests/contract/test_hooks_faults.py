@@ -35,7 +35,7 @@ class Place:
         for each in (self.home, self.state):
             each.mkdir(parents=True)
         self.agent = agent
-        self.env = {"HOME": str(self.home), "XDG_STATE_HOME": str(self.state), "PATH": os.environ["PATH"]}
+        self.env = {"HOME": str(self.home), "XDG_STATE_HOME": str(self.state), "PATH": os.environ["PATH"], "INSTINCT_ENGINE": "off"}
         self.hook = str(folder.parent / "data" / "bin" / "instinct-hook")
         self.raw = json.dumps(hook_clients.inputs(agent, HARMFUL, str(workspace))).encode()
         self.timeout = AGENT_TIMEOUT

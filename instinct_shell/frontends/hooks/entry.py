@@ -14,8 +14,10 @@ from .watchdog import Deadline, in_time, read_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...wiring import Guard
     from .protocol import Dialect
 
+MOST_ASKED = 1 << 20  # bytes of input that an engine is bothered with
 VALUES = {"--agent": "agent", "--exec": "exec_path", "--timeout": "timeout", "--profile": "profile"}
 
 
@@ -30,7 +32,27 @@ def main(arguments: list[str]) -> int:
         return emit(_unspoken(arguments, _failure(error.message, error.hint)))
     except Exception as error:  # noqa: BLE001  # a hook that crashes lets the tool run: say no instead
         return emit(_unspoken(arguments, _failure(f"internal fault ({type(error).__name__})", "")))
-    return emit(_answer(spoken, options))
+    from ...resident.start import start_if_missed
+
+    status = emit(_answer(spoken, options, arguments))
+    start_if_missed()
+    return status
+
+
+def serve(arguments: list[str], raw: bytes, made: type[Guard]) -> int:
+    """The engine's side of one hook before a tool; the exit status. Raises LongWay for what is the caller's own business."""
+    import sys
+
+    from ...resident.worker import LongWay
+    from .registry import dialect
+
+    options = options_from(arguments)
+    if options.moment is not Moment.BEFORE:
+        raise LongWay("a hook that stops nothing")
+    said = _judged(dialect(options.agent), parse(raw), options, made)
+    sys.stdout.write(said.stdout)
+    sys.stderr.write(said.stderr)
+    return said.status
 
 
 def _unspoken(arguments: list[str], reason: str) -> Answer:
@@ -75,8 +97,8 @@ def options_from(arguments: list[str]) -> HookOptions:
     return HookOptions(found.pop("agent"), MOMENTS[events[0]], shell_held=held, timeout=seconds, **found)
 
 
-def _answer(dialect: Dialect, options: HookOptions) -> Answer:
-    """The answer, at half the agent's time-out at the latest."""
+def _answer(dialect: Dialect, options: HookOptions, arguments: list[str]) -> Answer:
+    """The answer, at half the agent's time-out at the latest: of the engine when one is there, else of a process of our own."""
     deadline = Deadline((options.timeout or dialect.timeout) / 2)
     data: dict[str, object] | None = None
 
@@ -91,16 +113,32 @@ def _answer(dialect: Dialect, options: HookOptions) -> Answer:
             data = parse(raw)
         except InstinctError as error:
             return dialect.failed(options.moment, None, _failure(error.message, error.hint))
+        if options.moment is Moment.BEFORE and len(raw) < MOST_ASKED:
+            found = _of_engine([*arguments, raw.decode("utf-8", "surrogateescape")])
+            if found is not None:
+                return found
         said = data
         return in_time(lambda: _judged(dialect, said, options), refuse, deadline)
     except Exception as error:  # noqa: BLE001  # the last line of defence: a fault of ours is a denial
         return refuse(f"internal fault ({type(error).__name__})")
 
 
-def _judged(dialect: Dialect, data: dict[str, object], options: HookOptions) -> Answer:
-    """In the child: judge, and turn our failures into the agent's denial with their own words."""
+def _of_engine(words: list[str]) -> Answer | None:
+    """The engine's answer; None when it has none. It is shorter-lived than our deadline, and the kernel vouches for it (resident/client.py)."""
+    from ...resident import protocol
+    from ...resident.front import asked
+
+    found = asked("hook", words)
+    if found is None or protocol.STATUS not in found:
+        return None
+    stdout, stderr = (found.get(tag, b"").decode("utf-8", "surrogateescape") for tag in (protocol.TO_STDOUT, protocol.TO_STDERR))
+    return Answer(stdout, stderr, int(found[protocol.STATUS]))
+
+
+def _judged(dialect: Dialect, data: dict[str, object], options: HookOptions, made: type[Guard] | None = None) -> Answer:
+    """In a child of ours, or in the engine: judge, and turn our failures into the agent's denial with their own words."""
     try:
-        return answer(dialect, data, options)
+        return answer(dialect, data, options, made)
     except InstinctError as error:
         return dialect.failed(options.moment, data, _failure(error.message, error.hint))
     except OSError as error:

@@ -48,17 +48,24 @@ def parse(raw: bytes) -> dict[str, object]:
     return data
 
 
-def answer(dialect: Dialect, data: dict[str, object], options: HookOptions) -> Answer:
-    """What to print for this input. Raises InstinctError for what cannot be judged; the caller turns that into a denial."""
+def answer(dialect: Dialect, data: dict[str, object], options: HookOptions, made: type[Guard] | None = None) -> Answer:
+    """What to print for this input. Raises InstinctError for what cannot be judged; the caller turns that into a denial.
+
+    made: another class of guard (resident/worker.py).
+    """
     call = dialect.read(options.moment, data)
     if call.moment is Moment.OTHER or (call.moment is Moment.START and not os.path.isdir(call.cwd)):
         return dialect.allow(data)
     if call.moment is not Moment.START and not call.lines:
         return dialect.allow(data)
+    if made is not None and len(call.lines) > 1:
+        from ...resident.worker import LongWay
+
+        raise LongWay("more than one intent: nothing may be written down when a later one cannot be judged here")
     from ...wiring import open_guard
 
     # Opening it fixes the session's workspace, which is all that the start of a session is for.
-    guard = open_guard(profile=options.profile, session=call.session, cwd=call.cwd)
+    guard = open_guard(profile=options.profile, session=call.session, cwd=call.cwd, made=made)
     if call.moment is Moment.START:
         return dialect.allow(data)
     intents = [_intent(guard, line, call, options) for line in call.lines]

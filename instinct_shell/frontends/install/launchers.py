@@ -37,10 +37,10 @@ import sys
 gc.disable()
 sys.path += {path!r}
 program, arguments = sys.argv[1], sys.argv[2:]
-if program == "instinct-exec" or program == "instinct" and arguments[:1] == ["check"]:
+if program in ("instinct-exec", "shell") or program == "instinct" and arguments[:1] == ["check"]:
     from instinct_shell.resident.front import warm
 
-    status = warm(program, arguments) if program == "instinct-exec" else warm("check", arguments[1:])
+    status = warm("check", arguments[1:]) if program == "instinct" else warm(program, arguments)
     if status is not None:
         os._exit(status)
 if program == "instinct-exec":
