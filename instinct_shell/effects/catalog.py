@@ -78,7 +78,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "ld-linux-x86-64.so.2 ld-linux.so.2 ld-linux-aarch64.so.1 ld-linux-armhf.so.3 ld-linux-riscv64-lp64d.so.1 "
         "ld-musl-x86_64.so.1 ld-musl-aarch64.so.1 ld64.so.2 ld64.so.1 ld.so "
         "builtin env genv sudo sudoedit sudo-rs doas pkexec run0 please gksudo kdesudo su runuser sg newgrp gosu su-exec setpriv "
-        "capsh setuidgid flock chroot nsenter unshare",
+        "capsh setuidgid flock chroot nsenter unshare sshpass",
     ),
     (
         "git",

@@ -217,6 +217,7 @@ def rsync(call: Call, scene: Scene) -> Iterator[Effect]:
     if log is not None:
         yield from file_effects(call, scene, EffectKind.FILE_APPEND, log)
     sources, into = (call.operands[:-1], call.operands[-1]) if len(call.operands) > 1 else (call.operands, None)
+    sources = tuple(literal(".") if field.text == "" else field for field in sources)  # rsync takes "" for the current folder
     recursive = "1" if call.has("-r", "-a", "--recursive", "--archive") else ""
     chosen = [field.text or "" for option, field in call.values if option == "--exclude"]
     chosen += [(field.text or "")[2:] for option, field in call.values if option in ("-f", "--filter") and (field.text or "").startswith("- ")]

@@ -48,7 +48,7 @@ class Expression:
         self.words = argv
         self.at = at
         self.narrow: list[str] = []
-        self.one = self.folders = False
+        self.one = self.folders = self.spares_git = False
         names = self.alternatives()
         if not self.actions:
             self.default = names
@@ -109,6 +109,8 @@ class Expression:
             value = field.values[0]  # an unquoted pattern that matches nothing here reaches find as it stands
         if text == "-maxdepth":
             self.depth = value
+        if ".git" in value and (negated or text in (*_NAMES, *_PATHS)):
+            self.spares_git = True  # `! -path './.git/*'`, `-name .git -prune -o ..`
         if negated:
             return names
         if text in ("-inum", "-samefile"):
@@ -160,7 +162,11 @@ class Expression:
             extra.append(("one", "1"))
         if self.depth in ("0", "1"):
             extra.append(("level", self.depth))
-        return tuple(Found(tuple(targets), name, self.depth != "0", tuple(sorted(extra))) for name in names or ("",))
+        chosen = self.folders or self.one or self.empty or self.spares_git or self.depth in ("0", "1")
+        return tuple(
+            Found(tuple(targets), name, self.depth != "0", tuple(sorted((*extra, *(() if name.strip("*") or chosen else (("whole", "1"),))))))
+            for name in names or ("",)
+        )
 
     def listed(self) -> tuple[Found, ...] | None:
         """What the command prints, or None when it only acts."""

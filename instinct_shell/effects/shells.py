@@ -79,7 +79,9 @@ def shell(call: Call, scene: Scene) -> Iterator[Effect]:
         yield scripts.opaque(call, flow.source_of_field(line.unknown, scene), "the options of the shell are not known")
     if line.code:
         if line.rest and not line.noexec:
-            yield from scripts.run_text(call, scene, line.rest[0], positional=line.rest[1:], via=f"{call.name} -c")
+            # csh begins to count at `$1`
+            given = (literal(call.name), *line.rest[1:]) if call.name in ("csh", "tcsh") else line.rest[1:]
+            yield from scripts.run_text(call, scene, line.rest[0], positional=given, via=f"{call.name} -c")
     elif line.rest and not line.stdin:
         yield from scripts.script_file(call, scene, line.rest[0], line.rest)
     else:

@@ -226,6 +226,14 @@ PROGRAMS: tuple[Program, ...] = (
         summary="runs a command as another user",
     ),
     Program(
+        ("sshpass",),
+        options="-p -d -f -P",
+        option_roles=(("-f", "read"),),
+        style="stop",
+        describe=inner(0),
+        summary="gives a command a password that it asks for",
+    ),
+    Program(
         ("doas", "pkexec", "run0", "please", "gksudo", "kdesudo"),
         options="-u -C --user -a",
         style="stop",

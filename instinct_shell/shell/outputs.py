@@ -85,13 +85,20 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
                 escapes = letter == "e"
         at += 1
     out = values.EMPTY
-    for number, field in enumerate(fields[at:]):
-        if number:
+    words = fields[at:]
+    for number, field in enumerate(words):
+        if number and not _may_vanish(words, number):
             out = values.concat(out, Text((" ",)))
         out = values.concat(out, _part(field))
     if escapes:
         out = values.transform(out, _echo_escapes)
     return values.concat(out, Text(("\n",))) if newline else out
+
+
+def _may_vanish(words: tuple[Field, ...], number: int) -> bool:
+    """Whether the space before this word may be missing: all words on one side of it may expand to nothing, and the unknown covers it."""
+    vanishing = [field.many and field.known is Known.DYNAMIC for field in words]
+    return all(vanishing[:number]) or all(vanishing[number:])
 
 
 def _echo_escapes(text: str) -> str:

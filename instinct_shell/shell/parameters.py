@@ -35,7 +35,9 @@ def lookup(ev: Evaluator, name: str) -> Text | Array | None:
     """What a variable or special parameter holds; None when it is surely unset."""
     state = ev.state
     if state.references:
-        name = state.stands_for(name)
+        alone, name = name, state.stands_for(name)
+        if alone in state.doubtful:
+            return values.unknown(f"`{alone}` may refer to another variable", "variable", alone)
         if not name:
             return None
     if name in state.variables:
@@ -192,10 +194,27 @@ def _list_operation(ev: Evaluator, part: Param, listed: list[Text]) -> tuple[lis
             return [Text((), f"{OPEN} elements", ())], True
         if part.name in ("@", "*"):
             listed = [ev.argv0, *listed]
+        held = ev.lookup(part.name) if part.index is not None else None
+        if isinstance(held, Array) and not held.keyed and held.open_ is None:
+            offset = _place(held, offset)
         return _slice(listed, offset, length), True
     if op == "":
         return listed, True
     return [operate(ev, part, text) for text in listed], True
+
+
+def _place(array: Array, offset: str) -> str:
+    """The place in the list of elements at which a subscript begins: an array may have gaps."""
+    keys = [int(key) for key in array.items if key.isdigit()]
+    try:
+        start = int(offset)
+    except ValueError:
+        return offset
+    if start < 0:
+        start += max(keys, default=-1) + 1
+        if start < 0:
+            return str(len(keys))
+    return str(sum(key < start for key in keys))
 
 
 def _slice(listed: list[Text], offset: str, length: str | None) -> list[Text]:

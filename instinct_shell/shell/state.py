@@ -41,6 +41,7 @@ class State:
         "attributes",
         "cwd",
         "dead",
+        "doubtful",
         "exported",
         "fds",
         "functions",
@@ -69,6 +70,7 @@ class State:
         self.references: dict[
             str, str
         ] = {}  # name of a `declare -n` -> the variable it stands for, "" before it has one; replaced, never changed in place
+        self.doubtful: frozenset[str] = frozenset()  # references that only some ways to this point made
         self.aliases: dict[str, str] = {}
         self.options: frozenset[str] = frozenset()
         self.positional: tuple[Text, ...] = ()
@@ -107,12 +109,16 @@ class State:
             if last and not self.references[last] and isinstance(value, Text):
                 self.refer(last, value.text)
                 return
-            name = self.stands_for(name)
+            alone, name = name, self.stands_for(name)
+            if alone in self.doubtful:
+                self.variables[alone] = value
+                value = _merge_variables(name, self.variables.get(name, MISSING), value)
         self.variables[name] = value
 
     def refer(self, name: str, target: str | None) -> None:
         """`declare -n name=target`. A target that is not known makes the value unknown."""
         self.references = {other: to for other, to in self.references.items() if other != name}
+        self.doubtful -= {name}
         self.variables.pop(name, None)
         self.version += 1
         if target is not None and (not target or target.isidentifier()) and target != name:
@@ -172,10 +178,13 @@ def merge(first: State, second: State) -> State:
             chosen = here or there
             assert chosen is not None
             new.functions[name] = (chosen[0], False)
+    new.doubtful = first.doubtful | second.doubtful
     if first.references != second.references:
         for name in {**first.references, **second.references}:
             if first.references.get(name) != second.references.get(name):
-                new.refer(name, None)
+                target = first.references.get(name) or second.references.get(name)
+                new.refer(name, target or None)
+                new.doubtful |= {name}
     new.aliases = {**second.aliases, **first.aliases}
     new.exported = first.exported | second.exported
     new.options = (first.options & second.options) | ((first.options | second.options) & _RISKY_OPTIONS)

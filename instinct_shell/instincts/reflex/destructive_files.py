@@ -124,6 +124,12 @@ def _change(effect: Effect, path: str, ground: Ground) -> Said | None:
         if effect.kind is EffectKind.FILE_METADATA and effect.has("touch") and not _ROOTS.intersection(effect.origin):
             return Decision.ASK, f"changes the times of {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
         return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
+    if effect.has("whole") and path == ground.workspace and effect.kind in (EffectKind.FILE_WRITE, EffectKind.FILE_APPEND):
+        return (
+            Decision.DENY,
+            f"{verb} every file below {shown(path)}, the repository's own data included",
+            "change what git tracks: `git ls-files -z | xargs -0 sed -i s/old/new/`",
+        )
     if ground.is_repository(path) and effect.kind is not EffectKind.FILE_METADATA:
         return Decision.DENY, f"{verb} the repository's own data ({ground.shown(path)})", "let git write it, such as `git status`"
     return None
