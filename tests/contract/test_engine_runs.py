@@ -137,7 +137,9 @@ def test_the_engine_is_killed_during_a_run(engines: Engines, program: str, victi
     """The command is the launcher's: it goes on, and its end is recorded once."""
     first = engines.start()
     text = "echo begun; read line; echo $line; exit 3"
-    run = subprocess.Popen(engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    run = subprocess.Popen(
+        engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     assert run.stdout is not None
     assert run.stdout.readline() == b"begun\n"
     processes = engines.processes()
@@ -156,7 +158,9 @@ def test_the_launcher_is_killed(engines: Engines, program: str) -> None:
     """Its command goes with it; a run without an end is a normal state."""
     engines.start()
     text = "echo $$; sleep 321.5"
-    run = subprocess.Popen(engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    run = subprocess.Popen(
+        engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
     assert run.stdout is not None
     run.stdout.readline()
     run.kill()
@@ -177,7 +181,9 @@ def test_killed_at_random_moments(engines: Engines, program: str) -> None:
         for which in range(3):
             text = f"echo {number} {which} >> log"
             texts.append(text)
-            calls.append(subprocess.Popen(engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL))
+            calls.append(
+                subprocess.Popen(engines.argv(program, "--", text), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL)
+            )
         for pid in engines.processes():
             if chance.random() < 0.5:
                 try:
@@ -197,7 +203,13 @@ def test_killed_at_random_moments(engines: Engines, program: str) -> None:
 def test_sixteen_at_once(engines: Engines, program: str) -> None:
     engines.start()
     calls = [
-        subprocess.Popen(engines.argv(program, "--", f"echo {number}"), cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        subprocess.Popen(
+            engines.argv(program, "--", f"echo {number}"),
+            cwd=engines.workspace,
+            env=engines.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+        )
         for number in range(16)
     ]
     assert [call.communicate(timeout=60)[0] for call in calls] == [b"%d\n" % number for number in range(16)]
@@ -220,7 +232,9 @@ def test_without_its_python_the_c_launcher_refuses(engines: Engines, tmp_path: P
     engines.build_c_launcher(tmp_path)
     program = tmp_path / "broken"
     subprocess.run([TOP / "bin" / "launcher" / "build.sh", "/nonexistent/python", engines.top, program], check=True, capture_output=True)
-    run = subprocess.run([program, "--", "touch made"], cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    run = subprocess.run(
+        [program, "--", "touch made"], cwd=engines.workspace, env=engines.env, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     assert run.returncode == 125
     assert b"bin/setup" in run.stderr
     assert not (engines.workspace / "made").exists()

@@ -82,8 +82,11 @@ def _mounts(plan: Plan, uid: int) -> list[bytes]:
     ]
     steps += [_record("p", os.fsencode(folder)) for folder in plan.pins]
     for layer in plan.layers:
-        crowded = layer.path in plan.crowded if layer.kind is LayerKind.HIDDEN else view.needs_place(layer.path, plan)
-        steps.append(_record("l", _KINDS[layer.kind] + (b"+" if crowded else b"-") + os.fsencode(layer.path)))
+        if layer.kind is LayerKind.HIDDEN:
+            marked = layer.path in plan.crowded
+        else:
+            marked = layer.kind in (LayerKind.WRITABLE, LayerKind.SHOWN) and view.needs_place(layer.path, plan)
+        steps.append(_record("l", _KINDS[layer.kind] + (b"+" if marked else b"-") + os.fsencode(layer.path)))
         if layer.kind is LayerKind.FRESH and layer.path == "/run":
             steps.append(_record("d", b"/run/user/%d" % uid))
     for path in plan.crowded:
