@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from sampling import sampled
 
 from instinct_shell.execution import sessions
 
 TOP = Path(__file__).resolve().parent.parent
 CORPORA = TOP.parent / "shared" / "corpora"
+
+# How long an example takes is the machine's business of the moment, and no assertion: timings are measured by bin/bench.
+settings.register_profile("instinct", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("instinct")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
