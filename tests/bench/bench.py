@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,8 @@ TOP = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP))
 PYTHON = str(TOP / ".venv/bin/python3")
 CORPORA = TOP.parent / "shared" / "corpora"
+BARE_JAIL = "bwrap --ro-bind / / --unshare-all bash -c true"
+BY_C = "warm instinct-exec true, by C"
 
 
 def wall_ms(command: list[str], env: dict[str, str], cwd: str) -> float:
@@ -62,31 +65,84 @@ class Table:
 
 
 def processes(table: Table, rounds: int, env: dict[str, str], cwd: str) -> None:
-    """Whole processes against the bare interpreter: cold (each judges by itself), and warm (an engine judges)."""
+    """Whole processes against the bare interpreter: cold (each judges by itself), and warm (an engine judges), by both launchers."""
+    start = [PYTHON, "-I", "-S", "-B", "-X", "utf8", str(TOP / "bin/launch.py")]
     check = [str(TOP / "bin/instinct"), "check", "--workspace", cwd, "-c", "git status"]
-    run = [str(TOP / "bin/instinct-exec"), "--workspace", cwd, "--", "true"]
+    run = ["--workspace", cwd, "--", "true"]
+    c_launcher, bubblewrap = TOP / "bin/launcher/build/instinct-exec", shutil.which("bwrap")
     cold, warm = {**env, "INSTINCT_ENGINE": "off"}, {name: value for name, value in env.items() if name != "INSTINCT_ENGINE"}
     rows: dict[str, tuple[list[str], dict[str, str], float | None]] = {
         "bare": ([PYTHON, "-I", "-S", "-c", "pass"], env, None),
         "bash -c true": (["bash", "-c", "true"], env, None),
         "cold instinct check -c 'git status'": (check, cold, 7.0),
         "warm instinct check -c 'git status'": (check, warm, 1.7),
-        "cold instinct-exec true, jailed and audited": (run, cold, None),
-        "warm instinct-exec true, jailed and audited": (run, warm, 2.3),
+        "cold instinct-exec true, jailed and audited": ([*start, "instinct-exec", *run], cold, None),
+        "warm instinct-exec true, by Python": ([*start, "instinct-exec", *run], warm, 2.3),
     }
+    if bubblewrap:
+        rows[BARE_JAIL] = ([bubblewrap, "--ro-bind", "/", "/", "--unshare-all", "bash", "-c", "true"], env, None)
+    if c_launcher.exists():
+        rows[BY_C] = ([str(c_launcher), *run], warm, None)
     subprocess.run([str(TOP / "bin/instinct"), "engine", "start"], env=warm, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
     try:
         times: dict[str, list[float]] = {name: [] for name in rows}
-        for _ in range(rounds + 2):
+        for _ in range(rounds + 4):  # the first ones warm each worker
             for name, (command, environment, _) in rows.items():
                 times[name].append(wall_ms(command, environment, cwd))
+        taken = {name: middle(times[name][4:]) for name in rows}
+        print(f"python3 -I -S -c pass: {taken['bare']:.2f} ms (median of {rounds})")
+        for name, (_, _, promise) in list(rows.items())[1:]:
+            table.row(name, taken[name] / taken["bare"], "x", promise, f"{taken[name]:.1f} ms")
+        if not bubblewrap:
+            print("no bwrap on this machine: nothing to compare the C launcher with (apt-get install bubblewrap)")
+        elif BY_C in taken:
+            table.row("C launcher against bare bwrap", taken[BY_C] / taken[BARE_JAIL], "x", 1.0)
+        if BY_C not in taken:
+            print("no C launcher: bin/setup builds it where there is a compiler")
+        engine_size(table, warm, cwd)
+        at_once(table, warm, cwd, [str(TOP / "bin/instinct-exec"), *run])
     finally:
         subprocess.run([str(TOP / "bin/instinct"), "engine", "stop"], env=warm, cwd=cwd, check=True, stdout=subprocess.DEVNULL)
-    bare = middle(times["bare"][2:])
-    print(f"python3 -I -S -c pass: {bare:.2f} ms (median of {rounds})")
-    for name, (_, _, promise) in list(rows.items())[1:]:
-        taken = middle(times[name][2:])
-        table.row(name, taken / bare, "x", promise, f"{taken:.1f} ms")
+
+
+def engine_size(table: Table, env: dict[str, str], cwd: str) -> None:
+    """Memory of the engine with its workers, shared pages counted once."""
+    said = subprocess.run(
+        [str(TOP / "bin/instinct"), "engine", "status"], env=env, cwd=cwd, check=True, capture_output=True, text=True
+    ).stdout
+    first = int(said.split("process ")[1].split(",")[0])
+    family = [first, *map(int, Path(f"/proc/{first}/task/{first}/children").read_text(encoding="ascii").split())]
+    kilobytes = 0
+    for pid in family:
+        rollup = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii")
+        kilobytes += sum(int(line.split()[1]) for line in rollup.splitlines() if line.startswith("Pss:"))
+    table.row("engine and workers, memory", kilobytes / 1024, "MB", 60.0, f"{len(family)} processes")
+
+
+def at_once(table: Table, env: dict[str, str], cwd: str, command: list[str]) -> None:
+    """Sixteen clients together: none lost, and how long the slowest of twenty waits against one alone."""
+    alone = middle([wall_ms(command, env, cwd) for _ in range(7)])
+    waited: list[float] = []
+    lost = 0
+    for _ in range(5):
+        start = time.perf_counter()
+        calls = [subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL) for _ in range(16)]
+        pending = dict.fromkeys(calls)
+        while pending:
+            pid, status = os.wait()
+            call = next(one for one in pending if one.pid == pid)
+            call.returncode = os.waitstatus_to_exitcode(status)
+            lost += call.returncode != 0
+            del pending[call]
+            waited.append(1000 * (time.perf_counter() - start))
+    table.row("16 clients at once, lost", lost, "", 0.0)
+    table.row(
+        "16 clients at once, p95 against one alone",
+        middle(waited, 0.95) / alone,
+        "x",
+        8.0,
+        f"{middle(waited, 0.95):.0f} ms, {alone:.1f} ms",
+    )
 
 
 def judging(table: Table, limit: int, env: dict[str, str], cwd: str) -> None:
