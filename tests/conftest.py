@@ -17,7 +17,8 @@ TOP = Path(__file__).resolve().parent.parent
 CORPORA = TOP.parent / "shared" / "corpora"
 
 # How long an example takes is the machine's business of the moment, and no assertion: timings are measured by bin/bench.
-settings.register_profile("instinct", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No database of examples either: the checkout may be another user's, and nothing is to be left behind.
+settings.register_profile("instinct", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("instinct")
 
 
