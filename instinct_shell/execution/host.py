@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 
 from ..errors import GuardExposedError, JailError
 from ..model.digest import text_digest
@@ -37,8 +38,14 @@ class Person:
 
 def visible_environment(environ: Mapping[str, str], profile: Profile) -> dict[str, str]:
     """The variables that a command sees: those the profile's allow-list names and its deny-list does not. Judged and run with the same ones."""
-    allowed, denied = Names(profile.env_allow), Names(profile.env_deny)
+    allowed, denied = names(profile.env_allow), names(profile.env_deny)
     return {name: value for name, value in environ.items() if allowed.match(name) and not denied.match(name)}
+
+
+@cache
+def names(patterns: tuple[str, ...]) -> Names:
+    """These patterns, sorted once for a process that serves many commands."""
+    return Names(patterns)
 
 
 class Names:

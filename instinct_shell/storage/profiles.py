@@ -65,6 +65,10 @@ def shipped_directory() -> str:
     return inside if os.path.isfile(os.path.join(inside, "base.toml")) else os.path.join(os.path.dirname(package), "profiles")
 
 
+_built: dict[tuple[str, str, tuple[str, ...]], Profile] = {}
+_MOST_BUILT = 16
+
+
 class ProfileStore:
     """The `ProfileSource` port on disk.
 
@@ -111,9 +115,14 @@ class ProfileStore:
                     tuple(getattr(resolved, field) for field in resolved._fields),
                     make=not personal,
                 )
-        return build_profile(
-            resolved.name, resolved.digest, resolved.values, resolved.caches, resolved.rules, resolved.extends, resolved.programs, resolved.plugged
-        )
+        key = (resolved.name, resolved.digest, resolved.extends)
+        if key not in _built:  # the digest stands for all the rest
+            if len(_built) > _MOST_BUILT:
+                _built.clear()
+            _built[key] = build_profile(
+                resolved.name, resolved.digest, resolved.values, resolved.caches, resolved.rules, resolved.extends, resolved.programs, resolved.plugged
+            )
+        return _built[key]
 
     def effective(self, name: str, workspace: str, overrides: Mapping[str, str]) -> Resolved:
         """What `load` would build the profile from, read anew."""
