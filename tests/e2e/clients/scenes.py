@@ -36,6 +36,7 @@ if _sys.argv[1:2] == ["hook"] and "pre" in _sys.argv:
         _sys.path += {paths!r}
         from instinct_shell.frontends.hooks import entry as _entry
         _entry.answer = lambda *_: _time.sleep(600)
+        _entry._of_engine = lambda *_: None
 """
 
 
@@ -95,6 +96,7 @@ class Scene:
         return {each["path"]: Path(each["path"]).read_bytes() for each in listed if Path(each["path"]).exists()}
 
     def close(self) -> None:
-        """Ends the jail's sessions and removes everything."""
+        """Ends the jail's sessions and removes everything. Some agents hand no INSTINCT_ENGINE to their hooks: then there is an engine too."""
         self.instinct("session", "end")
+        self.instinct("engine", "stop")
         shutil.rmtree(self.base, ignore_errors=True)
