@@ -1,6 +1,6 @@
 """Runs one JailSpec, given as JSON on the command line, as a program whose only purpose is that command. Used by the jail tests.
 
-usage: jail_driver.py PACKAGE_PARENT SPEC_JSON RESULT_FILE AT     (RESULT_FILE "" : print nothing)
+usage: jail_driver.py PACKAGE_PARENT SPEC_JSON RESULT_FILE AT     (RESULT_FILE "" : print nothing; AT: a level, or bubblewrap)
 """
 
 import json
@@ -29,7 +29,9 @@ def main() -> int:
     status = 125
     result = None
     try:
-        result = Launcher(dedicated=True, at=JailLevel(sys.argv[4])).run(spec_from(json.loads(sys.argv[2])))
+        own = sys.argv[4] != "bubblewrap"
+        launcher = Launcher(dedicated=True, at=JailLevel(sys.argv[4]) if own else JailLevel.FULL, own_namespaces=own)
+        result = launcher.run(spec_from(json.loads(sys.argv[2])))
         answer = {name: getattr(result, name) for name in result._fields}
         status = result.status
     except InstinctError as problem:

@@ -17,7 +17,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import confinement, descriptors, landlock, mounts, namespaces, privileges, probe, syscalls, view
+from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .watch import Watch
@@ -42,12 +42,13 @@ class Launcher:
     dedicated: this process exists for the command alone (instinct-exec, the shell). Then signals to it are passed on, its stdin and stdout are given
     away so that pipes close when the command closes them, and it stops and continues with the command. In a host program (the Python API)
     nothing of the program is touched.
-    at: never go above this level, for tests; what the spec demands still holds.
+    at: never go above this level; own_namespaces: try to make them ourselves. Both for tests; what the spec demands still holds.
     """
 
-    def __init__(self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL) -> None:
+    def __init__(self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL, own_namespaces: bool = True) -> None:
         self._dedicated = dedicated
         self._at = at
+        self._own_namespaces = own_namespaces
 
     def level(self) -> str:
         """The level a run would reach here."""
@@ -64,11 +65,16 @@ class Launcher:
         try:
             if self._at is JailLevel.FULL and probe.reaches(probe.level_of(with_namespaces=True, landlock_abi=abi), spec.least_level):
                 try:
-                    if not mounts.supported():
+                    if not self._own_namespaces or not mounts.supported():
                         raise NamespacesUnavailable(StepFailed(mounts.READ_ONLY_CALL, errno.ENOSYS))
                     return self._run_full(spec, abi)
                 except NamespacesUnavailable as unavailable:
                     obstacle = unavailable.failure
+                if bubblewrap.find():
+                    try:
+                        return self._run(spec, abi, with_namespaces=True, bubblewrapped=True)
+                    except NamespacesUnavailable as unavailable:
+                        obstacle = StepFailed(f"{probe.describe(obstacle)}; {probe.describe(unavailable.failure)}")
             if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
                 return self._run(spec, abi, with_namespaces=False)
         except StepFailed as failure:
@@ -96,11 +102,13 @@ class Launcher:
                 membership.conclude(by_itself=False)
         raise AssertionError  # the last round returned or raised
 
-    def _run(self, spec: JailSpec, abi: int, *, with_namespaces: bool, membership: Membership | None = None) -> RunResult:
+    def _run(
+        self, spec: JailSpec, abi: int, *, with_namespaces: bool, membership: Membership | None = None, bubblewrapped: bool = False
+    ) -> RunResult:
         started_at = time.monotonic()
         missing = _fill_standard_descriptors()
         try:
-            plan = view.plan_for(spec)
+            plan = view.plan_for(spec, bubblewrap.own_paths() if bubblewrapped else ())
             handed = descriptors.examine(plan.access, capped=spec.limits.output_bytes > 0, missing=missing)
             descriptors.check_extra(spec.descriptors)
             with Relays(handed, spec.limits.output_bytes) as relays:
@@ -111,7 +119,7 @@ class Launcher:
                     child = os.fork()
                     if child == 0:
                         jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership)
-                        jailed.enter(writer)
+                        jailed.enter_bubblewrap(writer) if bubblewrapped else jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
                     watch.family, watch.session = family, membership
@@ -122,10 +130,11 @@ class Launcher:
             for fd in missing:
                 os.close(fd)
         if watch.failure is not None:
-            if with_namespaces and watch.failure.step.startswith(probe.NAMESPACE_STEPS):
+            if with_namespaces and watch.failure.step.startswith((*probe.NAMESPACE_STEPS, bubblewrap.STEP)):
                 raise NamespacesUnavailable(watch.failure)
             raise watch.failure
-        kinds = ("namespaces", *(("session",) if membership else ())) if with_namespaces else ()
+        maker = "bubblewrap" if bubblewrapped else "namespaces"
+        kinds = (maker, *(("session",) if membership else ())) if with_namespaces else ()
         layers: tuple[str, ...] = (*kinds, *(("landlock",) if abi else ()), "seccomp", "rlimits")
         level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
         return watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))

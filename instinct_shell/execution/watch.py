@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
 _F_SETOWN_EX, _THREAD_OWNER = 15, 0
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
+BUBBLEWRAP_STEP = "starting bubblewrap"
 _LIMIT_SIGNALS: dict[int, str] = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
 
 
@@ -140,12 +141,14 @@ class Watch:
                 self._hear(line.decode(errors="surrogateescape"))
 
     def _hear(self, line: str) -> None:
-        word, _, rest = line.partition(" ")
+        word, _, rest = line.strip().partition(" ")
         match word:
-            case "attendant":
-                self._attendant = int(rest)
+            case "attendant" | '"child-pid":':  # the second is how bubblewrap says it
+                self._attendant = int(rest.rstrip(","))
                 for number in self._early:
                     self._pass_on(number)
+            case "bwrap:":
+                self.failure = self.failure or StepFailed(f"{BUBBLEWRAP_STEP}: {rest}")
             case "failed":
                 errno, _, step = rest.partition(" ")
                 self.failure = StepFailed(step, int(errno))

@@ -14,8 +14,9 @@ def caller(request: pytest.FixtureRequest) -> Iterator[Caller]:
     yield from made_caller(request.param)
 
 
-@pytest.fixture(scope="session", params=["full", "session", "partial"])
+@pytest.fixture(scope="session", params=["full", "session", "bubblewrap", "partial"])
 def level(request: pytest.FixtureRequest, caller: Caller) -> str:
-    """A jail level that this caller reaches here; session: full, and all tests of the caller join one session."""
+    """A jail level that this caller reaches here; session: full, and all tests of the caller join one session;
+    bubblewrap: full, made by that program."""
     reachable(caller, request.param)
     return str(request.param)

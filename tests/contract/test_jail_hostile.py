@@ -38,8 +38,8 @@ class Scene:
         self.top = caller.folder()
         self.workspace, self.outside, self.secrets = (self.top / name for name in ("ws", "outside", "secrets"))
         files = {
-            self.workspace: {"plain": "plain", ".env": "KEY=1", "real.env": "KEY=2", "deep/inner/secret.txt": "s", ".git/hooks/sample": "#"},
-            self.outside: {"victim": "original", "spare": "spare", "folder/file": "x"},
+            self.workspace: {"plain": "plain", ".env": "KEY=1", "real.env": "KEY=2", "deep/inner/secret.txt": "s", ".git/hooks/sample": "#", ".git/config": ""},
+            self.outside: {"victim": "original", "spare": "spare", "linked": "linked", "folder/file": "x"},
             self.secrets: {"token": "TOPSECRET", "vault/key": "TOPSECRET"},
         }
         for folder, contents in files.items():
@@ -48,6 +48,7 @@ class Scene:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(text, encoding="utf-8")
         (self.workspace / "linked.env").symlink_to("real.env")
+        os.link(self.outside / "linked", self.workspace / "old-link")
         os.mkfifo(self.outside / "pipe")
         caller.own(*self.top.rglob("*"))
         self.marker = f"47{os.getpid()}.{time.monotonic_ns() % 10**9}"
@@ -100,7 +101,7 @@ class Scene:
 
     def spec(self, row: dict[str, object]) -> dict[str, object]:
         """The jail in which the row's program runs."""
-        held = (".env", "linked.env", "deep/inner/secret.txt", ".git/hooks")
+        held = (".env", "linked.env", "deep/inner/secret.txt", ".git/hooks", ".git/config")
         return {
             **base_spec(self.workspace),
             "protected": [str(self.workspace / name) for name in held],
@@ -138,8 +139,8 @@ def _standard_input(scene: Scene, row: dict[str, object]) -> int:
 def _expected(row: dict[str, object], level: str, caller: Caller) -> str:
     if level == "partial" and caller.uid == 0 and "partial_root" in row:
         return str(row["partial_root"])
-    if level == "session":
-        return str(row.get("session", row.get("full", "stopped")))
+    if level in ("session", "bubblewrap"):
+        return str(row.get(level, row.get("full", "stopped")))
     return str(row.get(level, "stopped"))
 
 

@@ -175,4 +175,4 @@ def test_resource_use_is_reported(caller: Caller, level: str) -> None:
     result = run.result
     assert 0 < int(str(result["user_us"])) <= int(str(result["wall_us"])) * 2
     assert int(str(result["max_rss_bytes"])) > 1_000_000
-    assert result["layers"] == {"full": ["namespaces"], "session": ["namespaces", "session"], "partial": []}[level] + ["landlock", "seccomp", "rlimits"]
+    assert result["layers"] == {"full": ["namespaces"], "session": ["namespaces", "session"], "bubblewrap": ["bubblewrap"], "partial": []}[level] + ["landlock", "seccomp", "rlimits"]

@@ -60,6 +60,45 @@ class Confinement:
         # A group of its own lets a script say `kill 0`, which must not reach the caller; on a terminal it has to be the caller's group.
         self.own_group = session is not None and not any(one.how == "pass" and os.isatty(one.fd) for one in handed)
 
+    def enter_bubblewrap(self, report: int) -> NoReturn:
+        """As `enter`, where bubblewrap makes the namespaces and the mounts; what it starts inside is `take_over`."""
+        from . import bubblewrap
+
+        try:
+            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
+            self._stay_with_launcher(signal.SIGKILL, report)
+            bubblewrap.enter(self, report)
+        except BaseException as problem:  # noqa: BLE001  # as in `enter`
+            step = problem.step if isinstance(problem, StepFailed) else f"{bubblewrap.STEP}: {type(problem).__name__} {problem}"
+            _tell(report, getattr(problem, "errno", 0) or 0, step)
+        finally:
+            os._exit(Exit.FAILED)
+
+    def take_over(self, report: int, folder: tuple[int, int]) -> NoReturn:
+        """As the first process of a jail whose mounts are made: the attendant."""
+        try:
+            signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)  # bubblewrap has let SIGCHLD through
+            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
+            here = os.stat(".")
+            if (here.st_dev, here.st_ino) != folder:
+                raise StepFailed(f"entering `{self.spec.cwd}`: it is not the folder that was judged")
+            privileges.hide_memory()
+            self._start_command(report)
+        except StepFailed as failure:
+            _tell(report, failure.errno, failure.step)
+        except BaseException as problem:  # noqa: BLE001  # as in `enter`
+            _tell(report, getattr(problem, "errno", 0) or 0, f"{type(problem).__name__} while making the jail: {problem}")
+        finally:
+            os._exit(Exit.FAILED)
+
+    def _start_command(self, report: int) -> NoReturn:
+        privileges.no_new_privileges()
+        privileges.drop_capabilities()
+        command = os.fork()
+        if command == 0:
+            self._become_command()
+        self._attend(command, report)
+
     def enter(self, report: int) -> NoReturn:
         """In the launcher's forked child, all signals blocked: becomes the attendant (or makes it) and never returns."""
         try:
@@ -93,12 +132,7 @@ class Confinement:
                 self._stay_with_launcher(supervise.PARENT_DIED, report)
                 privileges.adopt_orphans()
                 self._enter_folder()
-            privileges.no_new_privileges()
-            privileges.drop_capabilities()
-            command = os.fork()
-            if command == 0:
-                self._become_command()
-            self._attend(command, report)
+            self._start_command(report)
         except StepFailed as failure:
             _tell(report, failure.errno, failure.step)
         except BaseException as problem:  # noqa: BLE001  # ends in a refusal: an error of ours must not run the host program's code a second time

@@ -29,8 +29,10 @@ _TMP, _SHARED_MEMORY = "/tmp", "/dev/shm"  # noqa: S108  # named to be replaced 
 _LEAST_PID_MAX = 301  # the kernel takes nothing smaller
 
 
-def plan_for(spec: JailSpec) -> Plan:
+def plan_for(spec: JailSpec, shown: tuple[str, ...] = ()) -> Plan:
     """The layers this spec asks for on this host. Absent protected or masked paths are left out: there is nothing to hold.
+
+    shown: what is to be seen, read-only, even inside a private folder.
 
     Raises StepFailed for a spec that cannot be meant: relative paths, `/` writable.
     """
@@ -41,7 +43,7 @@ def plan_for(spec: JailSpec) -> Plan:
         raise StepFailed("reading the plan: `/` cannot be writable")
     inside = LayerKind.SHOWN if spec.read_only else LayerKind.WRITABLE
     wanted = [Layer(inside, path) for path in spec.writable]
-    wanted += [Layer(LayerKind.SHOWN, path) for path in (spec.workspace, spec.cwd)]
+    wanted += [Layer(LayerKind.SHOWN, path) for path in (spec.workspace, spec.cwd, *shown)]
     private = ("/run", "/var/run", _SHARED_MEMORY, *((_TMP,) if spec.private_tmp else ()))
     wanted += [Layer(LayerKind.FRESH, os.path.realpath(path)) for path in private]
     wanted += [Layer(LayerKind.SHOWN, path) for path in (*_SHOWN_IN_RUN, os.path.realpath("/etc/resolv.conf"))]
