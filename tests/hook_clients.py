@@ -138,14 +138,14 @@ AGENTS: dict[str, Callable[[int, str, str], Seen]] = {
 
 def inputs(agent: str, command: str, cwd: str) -> dict[str, object]:
     """A shell call as this agent's hook tells it."""
-    shell = {"claude": "Bash", "codex": "Bash", "copilot": "Bash", "gemini": "run_shell_command", "qwen": "run_shell_command", "vscode": "run_in_terminal", "droid": "Execute", "kiro": "execute_bash"}  # noqa: E501  # one table
+    shell = {"claude": "Bash", "codex": "Bash", "copilot": "Bash", "gemini": "run_shell_command", "qwen": "run_shell_command", "vscode": "run_in_terminal", "droid": "Execute", "kiro": "execute_bash"}  # one table
     if agent in shell:
         event = {"gemini": "BeforeTool", "kiro": "preToolUse"}.get(agent, "PreToolUse")
         return {"session_id": "s-1", "cwd": cwd, "hook_event_name": event, "tool_name": shell[agent], "tool_input": {"command": command, "description": "d"}}
     return {
         "opencode": {"input": {"tool": "bash", "sessionID": "s-1", "callID": "c"}, "args": {"command": command}, "cwd": cwd},
         "cursor": {"conversation_id": "s-1", "hook_event_name": "beforeShellExecution", "command": command, "cwd": cwd, "workspace_roots": [cwd]},
-        "cline": {"hookName": "PreToolUse", "taskId": "s-1", "workspaceRoots": [cwd], "preToolUse": {"toolName": "execute_command", "parameters": {"command": command}}},  # noqa: E501  # one table
+        "cline": {"hookName": "PreToolUse", "taskId": "s-1", "workspaceRoots": [cwd], "preToolUse": {"toolName": "execute_command", "parameters": {"command": command}}},  # one table
         "windsurf": {"agent_action_name": "pre_run_command", "trajectory_id": "s-1", "tool_info": {"command_line": command, "cwd": cwd}},
         "openhands": {"event_type": "PreToolUse", "tool_name": "terminal", "tool_input": {"command": command}, "session_id": "s-1", "working_dir": cwd},
         "goose": {"event": "PreToolUse", "session_id": "s-1", "tool_name": "developer__shell", "tool_input": {"command": command}, "working_dir": cwd},
