@@ -201,8 +201,10 @@ bool join_session(const struct body *plan, struct session *session)
     if (!path) return true;
     if (!slash || strlen(slash) > 80) return false;
     *slash = 0;
+    struct stat found;
     int folder = open(path->data, O_PATH | O_DIRECTORY | O_CLOEXEC);
     *slash = '/';
+    if (folder < 0 || fstat(folder, &found) || found.st_uid != geteuid() || found.st_mode & 077) return false;
     snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d%s", folder, slash);
     int connection = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     bool joined = folder >= 0 && connection >= 0 && !connect(connection, (struct sockaddr *)&address, sizeof address) &&
@@ -215,16 +217,16 @@ bool join_session(const struct body *plan, struct session *session)
     return joined;
 }
 
-/* The command is over. Not by itself: returns when nothing is left of it. */
-static void conclude(const struct session *session, bool by_itself)
+/* The command is over. Not by itself: returns when nothing is left of it. Whether the session was still there; if not, everything has ended. */
+static bool conclude(const struct session *session, bool by_itself)
 {
     char answer;
-    struct pollfd one = {.fd = session->connection, .events = POLLIN};
-    if (session->connection < 0) return;
-    if (send(session->connection, by_itself ? "D" : "K", 1, MSG_NOSIGNAL) == 1 && !by_itself && poll(&one, 1, END_MS) > 0)
-        if (recv(session->connection, &answer, 1, 0) < 0) { /* the holder is gone, and everything in its namespace with it */ }
+    if (session->connection < 0) return true;
+    bool held = send(session->connection, by_itself ? "D" : "K", 1, MSG_NOSIGNAL) == 1;
+    if (held && !by_itself) held = wait_for(session->connection, END_MS) && recv(session->connection, &answer, 1, 0) >= 0;
     close(session->connection);
     close(session->holder);
+    return held;
 }
 
 void watch(pid_t child, int report, double wall_seconds, const struct session *session, struct outcome *outcome, void (*told)(const struct outcome *))
@@ -239,7 +241,8 @@ void watch(pid_t child, int report, double wall_seconds, const struct session *s
     int signals = signalfd(-1, &all, SFD_CLOEXEC | SFD_NONBLOCK);
     bool said = false;
     while (listen_to(&run)) {
-        if (!said && (outcome->ended || outcome->failed)) {
+        bool killed = outcome->ended && WIFSIGNALED(outcome->status) && WTERMSIG(outcome->status) == SIGKILL; /* by the session's end, perhaps */
+        if (!said && (outcome->ended || outcome->failed) && !(killed && outcome->in_session)) {
             said = true;
             told(outcome);
         }
@@ -257,11 +260,11 @@ void watch(pid_t child, int report, double wall_seconds, const struct session *s
             if (is_forwarded((int)caught.ssi_signo) && caught.ssi_code != SI_KERNEL) pass_on(&run, (int)caught.ssi_signo);
     }
     if (!outcome->ended) outcome->wall_us = now_us() - run.started;
-    if (!said) told(outcome);
     while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
     if (run.attendant && run.attendant != child)
         while (waitpid(run.attendant, NULL, 0) < 0 && errno == EINTR) {}
-    conclude(session, outcome->ended && !outcome->limit);
+    if (!conclude(session, outcome->ended && !outcome->limit) && !said) outcome->ended = false;
+    if (!said) told(outcome);
     if (run.terminal >= 0) {
         if (!in_foreground(run.terminal)) tcsetpgrp(run.terminal, getpgrp());
         close(run.terminal);

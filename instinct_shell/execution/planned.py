@@ -71,6 +71,9 @@ class PlannedRun:
         fd = -1
         try:
             fd = posix.open(folder, posix.O_PATH | posix.O_DIRECTORY | posix.O_CLOEXEC)
+            found = posix.fstat(fd)
+            if found.st_uid != posix.geteuid() or found.st_mode & 0o077:
+                return False
             connection.settimeout(_HOLDER_S)
             connection.connect(b"/proc/self/fd/%d/%s" % (fd, name))
             credentials = connection.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)
@@ -209,7 +212,7 @@ class PlannedRun:
         fcntl.fcntl(self._report, fcntl.F_SETFL, posix.O_NONBLOCK | 0o20000)  # O_ASYNC
         said = False
         while self._listen():
-            if not said and (self._ended or self._failed):
+            if not said and (self._failed or (self._ended and not self._killed_in_session())):
                 said = True
                 self._tell(self._words(started))  # the engine writes while the rest of the jail ends
             left = max(0.0, self._deadline - monotonic()) if self._deadline else 0.0
@@ -218,12 +221,13 @@ class PlannedRun:
                 self._out_of_time()
             elif caught.si_signo in FORWARDED and caught.si_code != _FROM_KERNEL:
                 self._pass_on(caught.si_signo)
-        if not said:
-            self._tell(self._words(started))
         for pid in {self._child, self._attendant} - {0}:
             posix.waitpid(pid, 0)
         by_itself = bool(self._ended) and not self._limit
-        self._conclude(by_itself=by_itself)
+        if not self._conclude(by_itself=by_itself) and self._killed_in_session():
+            self._ended = b""  # by the end of the session
+        if not said:
+            self._tell(self._words(started))
         self._finish_pumps(leave=by_itself and self._session is not None)
         posix.close(self._report)
         if self._terminal >= 0 and not _in_foreground(self._terminal):
@@ -232,18 +236,23 @@ class PlannedRun:
             except OSError:
                 pass  # the terminal was hung up
 
-    def _conclude(self, *, by_itself: bool) -> None:
-        """The command is over. Not by itself: returns when nothing is left of it."""
+    def _killed_in_session(self) -> bool:
+        return self._session is not None and self._ended.split()[:1] == [b"9"]
+
+    def _conclude(self, *, by_itself: bool) -> bool:
+        """The command is over. Not by itself: returns when nothing is left of it. Whether the session was still there; if not, all has ended."""
         if self._session is None:
-            return
+            return True
+        held = True
         try:
             self._session.send(b"D" if by_itself else b"K")
             if not by_itself:
                 self._session.settimeout(_END_S)
                 self._session.recv(1)
         except OSError:
-            pass  # the holder is gone, and everything in its namespace with it
+            held = False
         self._session.close()
+        return held
 
     def _listen(self) -> bool:
         """Reads what the attendant wrote; False when everything that could write has ended."""

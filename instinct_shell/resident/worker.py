@@ -13,7 +13,7 @@ import signal
 
 from ..errors import JailError
 from ..execution.host import forget
-from ..execution.jail import order
+from ..execution.jail import order, probe
 from ..execution.parsers import WorkerParser
 from ..model.jailspec import JailLevel
 from ..model.verdict import Decision
@@ -178,8 +178,8 @@ class EngineGuard(Guard):
 
     def run(self, intent: Intent) -> Outcome:
         """Decide; what is allowed runs in the caller's process. Raises LongWay before anything is written down."""
-        if self._jail_level() != JailLevel.FULL:
-            raise LongWay("the jail's level")
+        if self._jail_level() != JailLevel.FULL or probe.probe().obstacle:
+            raise LongWay("no jail of level full by namespaces of our own")
         if self.profile.limits.output_bytes:
             raise LongWay("an output limit")
         judgement = self.pipeline.judge(intent)
@@ -191,6 +191,7 @@ class EngineGuard(Guard):
             return self.pipeline.act_on(judgement)
         except JailError:
             forget(self._level_file())  # the machine may have changed since the last look
+            probe.probe.cache_clear()
             raise
 
     def confine(self, judgement: Judgement) -> JailSpec:
