@@ -34,12 +34,13 @@ _READING = frozenset((EffectKind.FILE_READ, EffectKind.CODE_INLINE))
 class OnDisk(Value):
     """What the host found for this profile: existing paths to keep read-only below a writable one, and existing secrets to mask.
 
-    cache: the cache folder of this workspace, "" for none.
+    cache: the cache folder of this workspace, "" for none. shared: folders outside the workspace that hold its repository, writable too.
     """
 
     protected: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
     cache: str = ""
+    shared: tuple[str, ...] = ()
 
 
 def confine(
@@ -54,7 +55,8 @@ def confine(
 ) -> JailSpec:
     """The jail for one allowed command. programs: the names of all commands it runs, when all of them are known; None when not."""
     ground = ground_of(intent, profile, situation)
-    writable = tuple(dict.fromkeys((*ground.writable, *((disk.cache,) if disk.cache else ()))))
+    shared = disk.shared if ground.workspace in ground.writable else ()
+    writable = tuple(dict.fromkeys((*ground.writable, *shared, *((disk.cache,) if disk.cache else ()))))
     opened = opened_paths(effects, disk.protected)
     protected = [path for path in disk.protected if path not in opened]
     protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]

@@ -39,7 +39,11 @@ def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDis
     masked = _secrets(ground)
     if profile.mask_env_files:
         masked += hidden
-    return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache)
+    from .gitlinks import linked
+
+    elsewhere = linked(ground.workspace)
+    protected += [*elsewhere.held, *(path for folder in elsewhere.folders for path in _git_data(folder))]
+    return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache, elsewhere.folders)
 
 
 def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
@@ -68,7 +72,8 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
                 continue
             for name, path, is_folder in listed:
                 if name == ".git":
-                    found.update(dict.fromkeys(_git_data(path), _GIT_DATA))
+                    data = _git_data(path) if is_folder else [path]  # a file says where the repository is, and so what git runs
+                    found.update(dict.fromkeys(data, _GIT_DATA))
                 elif ground.protected(path):
                     found.setdefault(path, _CONTENT)
                     if name.startswith(".env"):

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PLACES = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap", "/run/current-system/sw/bin/bwrap")
 _STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_CALLERS_STDERR = 120
+_CALLERS = 120  # where stdin, stdout and stderr of the caller wait: bubblewrap keeps 0, 1 and 2 open, but a pipe must close when the command closes it
 _ALWAYS = (
     "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --die-with-parent --as-pid-1 --cap-drop ALL".split()  # as root it would keep every capability
 )
@@ -124,7 +124,7 @@ def _mount(layer: Layer, plan: Plan, empty: list[int]) -> list[str]:
 def enter(confinement: Confinement, report: int) -> NoReturn:
     """In the launcher's forked child, all signals blocked, foreign descriptors closed: becomes bubblewrap. Raises StepFailed.
 
-    Its errors go to the report pipe, as does the process id of what it starts; the caller's stderr waits under another number.
+    Its errors go to the report pipe, as does the process id of what it starts.
     """
     import json
 
@@ -132,8 +132,10 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
 
     spec = confinement.spec
     words, named = arguments(confinement.plan, spec.network, spec.cwd, os.getuid())
-    os.dup2(2, _CALLERS_STDERR)
-    os.dup2(report, 2)
+    null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
+    for fd, instead in ((0, null), (1, null), (2, report)):
+        os.dup2(fd, _CALLERS + fd)
+        os.dup2(instead, fd)
     here = os.stat(spec.cwd)
     told = json.dumps({
         "spec": encode(spec),
@@ -143,7 +145,7 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
         "abi": confinement.abi,
         "mask": [int(number) for number in confinement.mask],
         "report": report,
-        "stderr": _CALLERS_STDERR if "closed" not in [one.how for one in confinement.handed if one.fd == 2] else -1,
+        "standard": [_CALLERS, _CALLERS + 1, _CALLERS + 2],
         "folder": [here.st_dev, here.st_ino],
     })  # fmt: skip
     passed = [report, *named, *confinement.inner_ends.values(), *spec.descriptors]

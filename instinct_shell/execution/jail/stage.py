@@ -17,8 +17,8 @@ def main(descriptor: int) -> None:
     """Never returns."""
     with open(descriptor, encoding="ascii") as file:
         told = json.load(file)
-    if told["stderr"] >= 0:
-        os.dup2(told["stderr"], 2)
+    for fd, waiting in enumerate(told["standard"]):
+        os.dup2(waiting, fd)
     handed = tuple(decode(Handed, one) for one in told["handed"])
     inner_ends = dict(told["inner_ends"])
     jailed = Confinement(decode(JailSpec, told["spec"]), decode(Plan, told["plan"]), handed, inner_ends, told["abi"], told["mask"], with_namespaces=True)
