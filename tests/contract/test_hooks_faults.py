@@ -96,8 +96,7 @@ def kill_the_child(place: Place, chance: random.Random) -> None:
 
     def strike(process: subprocess.Popen[bytes]) -> None:
         time.sleep(delay)  # the point in its life is the fault that is injected
-        for victim in chain(process.pid)[depth : depth + 1]:
-            send(victim, signal.SIGKILL)
+        send(chain(process.pid), depth, signal.SIGKILL)
 
     place.strike = strike
 
@@ -111,19 +110,30 @@ def children(pid: int) -> list[int]:
 
 
 def chain(pid: int) -> list[int]:
-    """Below the launcher: the clock (`timeout`), the watchdog, the judging process, as far as they are there yet."""
-    found: list[int] = []
-    while below := children(found[-1] if found else pid):
+    """The launcher, and below it the clock (`timeout`), the watchdog, the judging process, as far as they are there yet."""
+    found = [pid]
+    while below := children(found[-1]):
         found.append(below[0])
     return found
 
 
-def send(pid: int, number: int) -> None:
-    """A signal to a process that may have ended by itself."""
+def send(line: list[int], depth: int, number: int) -> bool:
+    """A signal to the process that stands so deep below the launcher; whether it was there. Never to a stranger who got its number since."""
+    if depth + 1 >= len(line):
+        return False
+    parent, victim = line[depth : depth + 2]
     try:
-        os.kill(pid, number)
+        handle = os.pidfd_open(victim)
     except ProcessLookupError:
-        pass  # it was quicker
+        return False  # it was quicker
+    try:
+        if victim in children(parent):
+            signal.pidfd_send_signal(handle, number)
+    except ProcessLookupError:
+        pass  # the same
+    finally:
+        os.close(handle)
+    return True
 
 
 def stop_the_child(place: Place, chance: random.Random) -> None:
@@ -143,8 +153,7 @@ def stop_below(depth: int) -> Callable[[subprocess.Popen[bytes]], None]:
 
     def strike(process: subprocess.Popen[bytes]) -> None:
         while process.poll() is None:
-            for victim in chain(process.pid)[depth : depth + 1]:
-                send(victim, signal.SIGSTOP)
+            if send(chain(process.pid), depth, signal.SIGSTOP):
                 return
 
     return strike
