@@ -47,6 +47,7 @@ def linked(workspace: str) -> Repository:
 def _read(path: str) -> str:
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read(MOST_BYTES)
+            text = file.read(MOST_BYTES)
     except (OSError, ValueError):
         return ""
+    return "" if "\0" in text else text  # no path

@@ -79,10 +79,11 @@ def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> N
 
 
 def _attendant_of(launcher: int) -> int:
-    """The launcher's child that has itself a child running something else."""
+    """The launcher's child that has itself a child running something else; or bubblewrap's child."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        for child in _children(launcher):
+        below = _children(launcher)
+        for child in [*below, *(inner for outer in below if b"bwrap" in _command_line(outer) for inner in _children(outer))]:
             if any(b"sleep" in _command_line(grandchild) for grandchild in _children(child)):
                 return child
         select.select([], [], [], 0.01)
