@@ -10,6 +10,9 @@ ORIGIN = {
     "commands": "Written for this project, class by class: harmless commands that look like harm (traps), harm, harm dressed up (bypasses), and what a person should decide.",
     "incidents": "Public reports of what agents did, each reduced to one input and the right answer; the sources stand in the file.",
     "independent": "Written apart from the rules, by the classes' names alone, and judged for the first time when the rules stood. Since they are here, they are no longer unseen.",
+    "attack_kinds": "Written for this project by the kinds of public collections of attacks and of tools that lend their rights; seen while the rules were mended.",
+    "everyday": "Ordinary work in many languages and tools, written for this project; seen while the rules were mended.",
+    "twins_review": "The harmless and the harmful form of what the review of public commands found (docs/fuzzing.md).",
     "corners": "Written apart from the rules by somebody who tried to get past a guard: corners of bash, of tools, of interpreters.",
 }
 

@@ -123,6 +123,7 @@ class _Level:
                     origin=self.origin,
                 )
             )
+        found += follow.noted(evaluation, self.certainty, self.origin)
         called = follow.calls_unknown_function(evaluation)
         for index, invocation in enumerate(evaluation.invocations):
             self.work.left -= 1

@@ -27,6 +27,20 @@ _STREAM = Program((), style="raw")
 # ---------------------------------------------------------------- redirections
 
 
+def noted(evaluation: Evaluation, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
+    """Effects of what the evaluator noticed on its way: a function that starts itself without end, a secret variable that is shown."""
+    if not evaluation.notes:
+        return
+    from .secrets import is_secret_name
+
+    for kind, detail, span in evaluation.notes:
+        if kind == "fork-bomb":
+            yield Effect(EffectKind.PROCESS_BACKGROUND, Target(TargetKind.NAME, detail), sure, span, "", (("endless", "1"),), origin)
+        elif kind == "printed" and is_secret_name(detail):
+            pairs = (("prints", "1"), ("store", "env"))
+            yield Effect(EffectKind.SECRET_READ, Target(TargetKind.NAME, detail), sure, span, "", pairs, origin)
+
+
 def streams(invocation: Invocation, scene: Scene, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
     """File (and bash's /dev/tcp) effects of the redirections of one command."""
     if not invocation.streams:

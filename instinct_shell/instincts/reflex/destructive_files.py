@@ -34,6 +34,12 @@ def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail
         return None
     if elsewhere(effect) and effect.kind not in LOSSES and not ground.in_workspace(effect.target.text):
         return None  # net.remote_exec or the container's own decision stands for it
+    if effect.has("container") and effect.has("remote") and effect.kind in LOSSES and effect.target.text.strip("/*").count("/"):
+        return (
+            max(ground.profile.remote_exec_local, Decision.ASK),
+            f"{_VERBS[effect.kind]} {shown(effect.target.text)} in the container {shown(effect.get('remote'))}",
+            "look first, and change what the image is made of",
+        )
     if effect.target.dynamic:
         return _dynamic(effect, ground, jail_level)
     if is_pattern(effect):

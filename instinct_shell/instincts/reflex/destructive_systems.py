@@ -61,6 +61,8 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
         return Decision.DENY, f"stops or disables the service {_name(effect)}", "look at it: `systemctl status`"
     if kind is EffectKind.SYSTEM_SCHEDULE and effect.get("action") in _REMOVING:
         return Decision.DENY, "removes a whole table of scheduled jobs", "see what is in it: `crontab -l`"
+    if kind is EffectKind.PROCESS_BACKGROUND and effect.has("endless"):
+        return Decision.DENY, f"{_name(effect)} starts itself without end, until the machine stands still", "bound it by a counter"
     known = _KINDS.get(kind)
     if known is None:
         return None
@@ -73,6 +75,8 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
     decision = profile.effect_decision(kind)
     if kind is EffectKind.INFRA_DESTROY and effect.get("tool") == "http" and effect.has("private") and decision is Decision.DENY:
         decision = profile.effect_decision(EffectKind.INFRA_APPLY)  # a service of this machine or network: its rows, not the cloud's
+    if kind is EffectKind.INFRA_DESTROY and effect.has("local") and decision is Decision.DENY:
+        decision = profile.effect_decision(EffectKind.INFRA_APPLY)  # a toy cluster or a machine inside this one, made again by its file
     if decision is Decision.ALLOW:
         return None
     words, instead = known

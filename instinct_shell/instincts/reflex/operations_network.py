@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     Said = tuple[Decision, str, str]
 
-_CONTAINERS = ("docker", "podman", "nerdctl", "compose", "docker-compose", "lxc", "distrobox", "toolbox")
+_CONTAINERS = ("docker", "podman", "nerdctl", "compose", "docker-compose", "lxc", "distrobox", "toolbox", "vagrant")
 
 
 def judge_network(effect: Effect, profile: Profile) -> Said | None:

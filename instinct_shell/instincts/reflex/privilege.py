@@ -31,6 +31,7 @@ _ALWAYS = {
     "docker-socket": "hands the host's container socket to a container",
     "docker": "gives a container the rights of the host",
     "nsenter": "enters the namespaces of the host",
+    "security-off": "switches off what watches over the machine",
     "setcap": "gives a file capabilities of root",
 }
 

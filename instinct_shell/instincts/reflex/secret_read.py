@@ -32,6 +32,7 @@ _FILES = (EffectKind.FILE_READ, EffectKind.FILE_LINK, EffectKind.FILE_MOVE)
 
 # Store -> (what is printed, what to do instead; commands in backticks are allowed in dev).
 _STORES = {
+    "variable": ("the value of", 'see whether it is set: `test -n "$NAME"`'),
     "env": ("the whole environment", "print one harmless variable: `printenv PATH`"),
     "kubectl": ("the values of a Kubernetes secret", "list the names: `kubectl get secrets`"),
     "keyring": ("entries of a keyring", "let the program that needs the entry read it"),
@@ -87,11 +88,11 @@ class SecretRead(BuiltIn):
     def _store(self, effect: Effect, profile: Profile) -> Finding | None:
         store = effect.get("store")
         decision = profile.effect_decision(EffectKind.SECRET_READ)
-        if store == "env" and not effect.has("sent"):
+        if store == "env" and not effect.has("sent") and effect.target.kind is not TargetKind.NAME:  # one that is named is meant
             decision = profile.environment_dump
         if decision is Decision.ALLOW:
             return None
-        known = _STORES.get(store)
+        known = _STORES["variable" if store == "env" and effect.target.kind is TargetKind.NAME else store] if store in _STORES else None
         what = known[0] if known else f"values of a secret store ({store or effect.program or 'unknown'})"
         name = f" {shown(effect.target.text)}" if effect.target.text and effect.target.kind is not TargetKind.NONE else ""
         return self.finding(decision, f"prints {what}{name}", known[1] if known else "list the names instead of the values", effect=effect)
