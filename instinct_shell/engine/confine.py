@@ -58,6 +58,7 @@ def confine(
     shared = disk.shared if ground.workspace in ground.writable else ()
     writable = tuple(dict.fromkeys((*ground.writable, *shared, *((disk.cache,) if disk.cache else ()))))
     opened = opened_paths(effects, disk.protected)
+    settings = tuple(effect for effect in effects if effect.kind is EffectKind.GIT_CONFIG)
     protected = [path for path in disk.protected if path not in opened]
     protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]
     return JailSpec(
@@ -73,6 +74,8 @@ def confine(
         limits=profile.limits,
         env=jail_environment(intent, profile, disk.cache),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
+        vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path)),
+        vetted_keys=tuple(dict.fromkeys("*" if effect.get("edit") else effect.get("key") for effect in settings)),
     )
 
 
@@ -96,8 +99,9 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     """The protected paths that this command was judged, and allowed, to write."""
     named = {path for effect in effects if effect.kind in CHANGES and (path := path_of(effect))}
     opened = {path for path in protected if path in named}
-    if any(effect.kind is EffectKind.GIT_CONFIG for effect in effects):
-        opened |= {path for path in protected if path.endswith("/config") and "/.git/" in path}
+    # What stays in the background would keep the file open after it was compared.
+    if any(effect.kind is EffectKind.GIT_CONFIG for effect in effects) and not any(effect.kind is EffectKind.PROCESS_BACKGROUND for effect in effects):
+        opened |= {path for path in protected if _is_git_config(path)}
     managers = {effect.get("manager") or effect.program for effect in effects if effect.kind is EffectKind.PACKAGE_INSTALL}
     for name, command in MANAGERS.items():
         if command.partition(" ")[0] in managers:
@@ -105,6 +109,10 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     # A folder of protected things (hooks, workflows) is opened by a write below it.
     opened |= {path for path in protected if any(inside(one, path) for one in named)}
     return frozenset(opened)
+
+
+def _is_git_config(path: str) -> bool:
+    return path.endswith("/config") and "/.git/" in path
 
 
 def only_reads(effects: tuple[Effect, ...], programs: tuple[str, ...] | None) -> bool:

@@ -49,6 +49,7 @@ class JailSpec(Value):
     masked: paths whose content must not be seen. network: "host" | "none". private_tmp: /tmp is a fresh tmpfs.
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
     session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
+    vetted: git configuration files that are open for git's own notes, and vetted_keys what else may be changed in them: compared after the run.
     descriptors: open pipes and terminals of the caller's that the command inherits under the same numbers, beside 0, 1 and 2; never files.
     """
 
@@ -66,6 +67,8 @@ class JailSpec(Value):
     argv: tuple[str, ...] = ()  # argv[0] is an absolute path of the pinned program
     session: Session | None = None
     descriptors: tuple[int, ...] = ()
+    vetted: tuple[str, ...] = ()
+    vetted_keys: tuple[str, ...] = ()
 
 
 class RunResult(Value):
@@ -86,3 +89,4 @@ class RunResult(Value):
     max_rss_bytes: int = 0
     failure: str = ""
     limit: str = ""  # which limit ended it, when one did
+    put_back: tuple[str, ...] = ()  # changes of git's configuration that were undone after it, in words

@@ -272,7 +272,9 @@ class Guard:
     def _jail(self) -> Jail:
         from ..execution.launcher import Launcher
 
-        return self.held or Launcher(dedicated=self._dedicated)
+        from ..execution.gitconfig import Vetting
+
+        return Vetting(self.held or Launcher(dedicated=self._dedicated), self.announce)
 
     def _jail_level(self) -> str:
         """What the jail reaches here: what the last look since this start of the machine found, else a look now.
