@@ -131,6 +131,7 @@ def test_a_killed_holder_ends_everything_and_the_next_command_starts_anew(sessio
     server, own = marker(), marker() + "2"
     session.run(f"sleep {server} >/dev/null 2>&1 &")
     first = session.holder()
+    assert first > 0  # a signal to 0 would be for ourselves
     with session.start(f"sleep {own}", stdout=subprocess.DEVNULL) as running:
         wait_until(lambda: len(processes_with(own)) >= 2)
         os.kill(first, signal.SIGKILL)
