@@ -270,9 +270,8 @@ class Guard:
         return Observer((*self.profile.host_executed, *self.profile.never_write), held=(*self.profile.never_write, ".git/commondir"))
 
     def _jail(self) -> Jail:
-        from ..execution.launcher import Launcher
-
         from ..execution.gitconfig import Vetting
+        from ..execution.launcher import Launcher
 
         return Vetting(self.held or Launcher(dedicated=self._dedicated), self.announce)
 

@@ -44,7 +44,7 @@ def run(text: str, workspace: Path) -> tuple[int, str]:
 VERBS = [
     ("git branch -d feat", "", "feat"),
     ("git branch -m feat renamed", "", ""),
-    ("git push -q -u origin main", 'merge = refs/heads/main', ""),
+    ("git push -q -u origin main", "merge = refs/heads/main", ""),
     ("git remote add up ../bare", '[remote "up"]', ""),
     ("git remote rename origin up", '[remote "up"]', '[remote "origin"]'),
     ("git push -q origin main && git checkout -q -b topic --track origin/main", '[branch "topic"]', ""),
