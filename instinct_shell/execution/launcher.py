@@ -62,6 +62,7 @@ class Launcher:
             raise JailError(f"no jail on this processor: `{syscalls.MACHINE}`", hint="x86_64 and aarch64 are supported")
         abi = landlock.abi()
         obstacle: StepFailed | None = None
+        second = ""
         try:
             if self._at is JailLevel.FULL and probe.reaches(probe.level_of(with_namespaces=True, landlock_abi=abi), spec.least_level):
                 try:
@@ -74,12 +75,12 @@ class Launcher:
                     try:
                         return self._run(spec, abi, with_namespaces=True, bubblewrapped=True)
                     except NamespacesUnavailable as unavailable:
-                        obstacle = StepFailed(f"{probe.describe(obstacle)}; {probe.describe(unavailable.failure)}")
+                        second = probe.describe(unavailable.failure)
             if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
                 return self._run(spec, abi, with_namespaces=False)
         except StepFailed as failure:
             raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
-        raise _level_refusal(spec.least_level, abi, obstacle)
+        raise _level_refusal(spec.least_level, abi, obstacle, second)
 
     def _run_full(self, spec: JailSpec, abi: int) -> RunResult:
         if spec.session is None:
@@ -162,8 +163,8 @@ def _fill_standard_descriptors() -> tuple[int, ...]:
     return tuple(filled)
 
 
-def _level_refusal(least: JailLevel, abi: int, obstacle: StepFailed | None) -> JailError:
-    parts = [probe.describe(obstacle)] if obstacle else []
+def _level_refusal(least: JailLevel, abi: int, obstacle: StepFailed | None, second: str) -> JailError:
+    parts = [text for text in (probe.describe(obstacle) if obstacle else "", second) if text]
     if abi < 2:
         parts.append("Landlock is missing" if abi == 0 else "Landlock is too old (ABI 1; 2 is needed)")
     reasons = "; ".join(parts) or "a lower level was asked for"

@@ -15,7 +15,7 @@ import pytest
 from jail_harness import Caller, base_spec, cannot, reachable
 
 from instinct_shell.errors import JailError
-from instinct_shell.execution.jail import landlock, probe
+from instinct_shell.execution.jail import bubblewrap, landlock, probe
 from instinct_shell.execution.launcher import Launcher
 from instinct_shell.execution.supervise import descendants_of
 from instinct_shell.model.jailspec import JailLevel, JailSpec, Limits
@@ -77,6 +77,9 @@ def test_never_a_silent_step_down(caller: Caller, kind: str, named: str, advice:
     workspace = caller.folder()
     refused = on_host(caller, kind, workspace, "full")
     said = refused.stderr.decode()
+    if kind == "an old kernel" and bubblewrap.find():  # it mounts by calls that such a kernel has, so the level asked for is reached
+        assert (refused.returncode, (workspace / "ran").exists()) == (0, True), said
+        return
     assert refused.returncode == 125
     assert any(word in said for word in named.split("|")), said
     assert any(word in said for word in advice.split("|")), said
@@ -85,6 +88,8 @@ def test_never_a_silent_step_down(caller: Caller, kind: str, named: str, advice:
     assert not (workspace / "ran").exists()
     accepted = on_host(caller, kind, workspace, "partial")
     expected = caller.uid != 0 if partial is None else partial
+    if kind == "neither" and caller.uid != 0 and bubblewrap.find():
+        expected = True  # bubblewrap's namespaces hold an ordinary user
     assert (accepted.returncode == 0, (workspace / "ran").exists()) == (expected, expected), accepted
 
 
