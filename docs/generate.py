@@ -11,6 +11,7 @@ sys.path.insert(0, str(TOP))
 
 from instinct_shell.effects.own_rows import KEYS as PROGRAM_KEYS  # noqa: E402  # after the path
 from instinct_shell.execution.doctor import claims  # noqa: E402  # after the path
+from instinct_shell.execution.jail.hosts import table  # noqa: E402  # after the path
 from instinct_shell.instincts.registry import BUILTIN  # noqa: E402  # after the path
 from instinct_shell.model.effect import EffectKind  # noqa: E402  # after the path
 from instinct_shell.storage.profile_schema import DYNAMIC, KEYS, RULE_KEYS, direction  # noqa: E402  # after the path
@@ -120,7 +121,7 @@ changed. It runs after the built-in ones of its tier, under a time limit, and ca
 def jail_page() -> str:
     """What each level stops, from the hostile programs that the tests run, and what else a level means."""
     programs = tomllib.loads((TOP / "tests" / "cases" / "hostile.toml").read_text(encoding="utf-8"))["program"]
-    rows = "".join(f"| {row['act']} | {row.get('full', 'stopped')} | {_session(row)} | {_partial(row)} | {row.get('why', '')} |\n" for row in programs)
+    rows = "".join(f"| {row['act']} | {row.get('full', 'stopped')} | {_session(row)} | {_bubblewrap(row)} | {_partial(row)} | {row.get('why', '')} |\n" for row in programs)
     acts = "".join(f"| {act} | stopped | {'stopped' if partial else 'not claimed'} |\n" for act, partial in claims())
     return f"""{NOTE}# The jail: what each level stops
 
@@ -134,11 +135,17 @@ its nearest process. It ends with the agent, by `instinct session end`, or after
 background process keeps it). When a launcher is killed, everything its command started ends, wherever it went; what earlier commands left
 stays. `--one-shot`, prod (`jail.one_shot`) and a call that no agent stands behind get a jail of their own, in which nothing outlives the command.
 
+**bubblewrap.** Where only that program may make namespaces, it makes them, from the same view, and our own first process inside puts on Landlock and the
+filter: level full, one-shot. Paths are resolved by name there, so a process that runs in the workspace at the same time may race the mounts; a
+protected symbolic link can be replaced; for root the number of processes is not limited.
+
+## Which host gives what
+{table()}
 ## Hostile programs
 `tests/contract/test_jail_hostile.py` runs each of these straight in a jail, without any judge, as root and as an ordinary user, and holds this table to it.
 
-| a program tries to | full | session | partial | why |
-|---|---|---|---|---|
+| a program tries to | full | session | bubblewrap | partial | why |
+|---|---|---|---|---|---|
 {rows}
 ## Canaries
 `instinct doctor` tries these on the machine it runs on.
@@ -163,6 +170,11 @@ stays. `--one-shot`, prod (`jail.one_shot`) and a call that no agent stands behi
 
 def _session(row: dict[str, str]) -> str:
     return row.get("session", row.get("full", "stopped"))
+
+
+def _bubblewrap(row: dict[str, str]) -> str:
+    said = row.get("bubblewrap", row.get("full", "stopped"))
+    return f"{said}, {row['bubblewrap_root']} for root" if "bubblewrap_root" in row else said
 
 
 def _partial(row: dict[str, str]) -> str:

@@ -16,6 +16,7 @@ from ..errors import JailError
 from ..model.jailspec import JailLevel, JailSpec, Limits, RunResult
 from ..model.value import Value
 from .jail import probe
+from .jail.hosts import kind_of
 from .launcher import Launcher
 
 _ACTS = {
@@ -88,7 +89,7 @@ class Canary(Value):
 
 
 class Host(Value):
-    """What the jail is made of here. `obstacle` and `hint`: why it is not full, and what to do."""
+    """What the jail is made of here. obstacle, hint: why we cannot make namespaces ourselves, and what to do. kind, advice: of hosts.py's table."""
 
     level: JailLevel
     layers: tuple[str, ...]
@@ -98,6 +99,8 @@ class Host(Value):
     bash: str
     obstacle: str = ""
     hint: str = ""
+    kind: str = ""
+    advice: str = ""
 
 
 def claims() -> tuple[tuple[str, bool], ...]:
@@ -108,8 +111,9 @@ def claims() -> tuple[tuple[str, bool], ...]:
 def host() -> Host:
     """Looks without running anything in a jail, but for `bash --version`."""
     reach = probe.probe()
+    kind = kind_of(reach)
     layers = [
-        *(() if reach.obstacle else ("namespaces",)),
+        *((reach.maker,) if reach.maker in ("namespaces", "bubblewrap") else ()),
         *((f"landlock (ABI {reach.landlock_abi})",) if reach.landlock_abi else ()),
         *(("seccomp", "rlimits") if reach.level is not JailLevel.NONE else ()),
     ]
@@ -123,6 +127,8 @@ def host() -> Host:
         bash=_bash_version(),
         obstacle=reach.obstacle,
         hint=reach.hint,
+        kind=kind.kind,
+        advice=kind.advice,
     )
 
 

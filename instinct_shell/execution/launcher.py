@@ -20,6 +20,7 @@ from . import supervise
 from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
+from .renames import Renames
 from .watch import Watch
 
 TYPE_CHECKING = False
@@ -83,7 +84,7 @@ class Launcher:
         raise _level_refusal(spec.least_level, abi, obstacle, second)
 
     def _run_full(self, spec: JailSpec, abi: int) -> RunResult:
-        if spec.session is None:
+        if spec.session is None or abi < 2:  # without Landlock a command could trace its session's holder
             return self._run(spec, abi, with_namespaces=True)
         from .jail import session
 
@@ -115,6 +116,7 @@ class Launcher:
             with Relays(handed, spec.limits.output_bytes) as relays:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
                 family = self._family(with_namespaces)
+                renames = Renames(plan) if with_namespaces and not spec.read_only else None
                 mask = signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)
                 try:
                     child = os.fork()
@@ -123,10 +125,12 @@ class Launcher:
                         jailed.enter_bubblewrap(writer) if bubblewrapped else jailed.enter(writer)
                     os.close(writer)
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
-                    watch.family, watch.session = family, membership
+                    watch.family, watch.session, watch.renames = family, membership, renames
                     watch.run(mask)
                 finally:
                     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+                    if renames is not None:
+                        renames.close()
         finally:
             for fd in missing:
                 os.close(fd)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from .jail.session import Membership
     from .relay import Relays
+    from .renames import Renames
 
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
 _F_SETOWN_EX, _THREAD_OWNER = 15, 0
@@ -39,6 +40,8 @@ class Watch:
         # At partial, what a killed attendant leaves behind comes to a dedicated launcher: what of its descendants is none of the run's. Else None.
         self.family: frozenset[int] | None = None
         self.session: Membership | None = None
+        self.renames: Renames | None = None
+        self._held_anew: list[str] = []
         self._attendant = 0
         self._early: list[int] = []  # signals that came before the attendant existed
         self._unread = b""
@@ -80,7 +83,8 @@ class Watch:
 
     def result(self, level: JailLevel, layers: tuple[str, ...], abi: int, wall_us: int) -> RunResult:
         """What the run came to."""
-        return result_of(self._ended, self._limit).replace(level=level, layers=layers, landlock_abi=abi, wall_us=wall_us)
+        result = result_of(self._ended, self._limit).replace(level=level, layers=layers, landlock_abi=abi, wall_us=wall_us)
+        return result.replace(held_anew=tuple(self._held_anew)) if self._held_anew else result
 
     def _killed(self) -> bool:
         return bool(self._ended) and os.WIFSIGNALED(self._ended[0]) and os.WTERMSIG(self._ended[0]) == signal.SIGKILL
@@ -103,6 +107,9 @@ class Watch:
         # a line from the attendant arrives as SIGIO, at this thread, which has it blocked
         fcntl.fcntl(self._report, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
         fcntl.fcntl(self._report, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+        if self.renames is not None and self.renames.fd >= 0:
+            fcntl.fcntl(self.renames.fd, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
+            fcntl.fcntl(self.renames.fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
 
     def _wait_by_signals(self) -> None:
         while self._listen():
@@ -110,6 +117,8 @@ class Watch:
             caught = signal.sigwaitinfo(supervise.ALL_SIGNALS) if left is None else signal.sigtimedwait(supervise.ALL_SIGNALS, left)
             if caught is None:
                 self._out_of_time()
+            elif caught.si_signo == signal.SIGIO:
+                self._hold_what_was_replaced()
             elif caught.si_signo in supervise.FORWARDED and caught.si_code != _FROM_KERNEL:
                 self._pass_on(caught.si_signo)
 
@@ -118,10 +127,13 @@ class Watch:
 
         poll = select.poll()
         poll.register(self._report, select.POLLIN)
+        if self.renames is not None and self.renames.fd >= 0:
+            poll.register(self.renames.fd, select.POLLIN)
         while self._listen():
             left = self._seconds_left()
             if not poll.poll(None if left is None else left * 1000):
                 self._out_of_time()
+            self._hold_what_was_replaced()
 
     def _seconds_left(self) -> float | None:
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
@@ -180,6 +192,17 @@ class Watch:
             os.kill(os.getpid(), signal.SIGSTOP)
             self._pass_on(signal.SIGCONT)
 
+    def _hold_what_was_replaced(self) -> None:
+        """A protected file that the host has replaced is held again, or the command ends: it could write the new one."""
+        paths = self.renames.replaced() if self.renames is not None and self._attendant and not self._ended else []
+        if not paths:
+            return
+        assert self.renames is not None
+        if self.renames.hold(self._attendant, paths):
+            self._held_anew += paths
+        elif not self._ended:
+            self._kill("protected_file")
+
     def _out_of_time(self) -> None:
         if self._limit:
             self._kill(self._limit)
@@ -236,6 +259,8 @@ def result_of(ended: tuple[int, ...], limit: str) -> RunResult:
         result = result.replace(user_us=user_us, system_us=system_us, max_rss_bytes=rss_kb * 1024)
     if limit == "wall_seconds":
         return result.replace(status=Exit.TIMEOUT, failure="the wall-clock limit was reached")
+    if limit == "protected_file":
+        result = result.replace(failure="stopped: a protected file was replaced outside, and the new one could not be held")
     if limit:  # whether our KILL or the closed pipe was faster
         return result.replace(status=128 + signal.SIGKILL, signal=int(signal.SIGKILL))
     if not ended:

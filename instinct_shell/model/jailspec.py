@@ -89,4 +89,5 @@ class RunResult(Value):
     max_rss_bytes: int = 0
     failure: str = ""
     limit: str = ""  # which limit ended it, when one did
+    held_anew: tuple[str, ...] = ()  # protected files that the host replaced meanwhile
     put_back: tuple[str, ...] = ()  # changes of git's configuration that were undone after it, in words

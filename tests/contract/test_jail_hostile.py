@@ -139,6 +139,8 @@ def _standard_input(scene: Scene, row: dict[str, object]) -> int:
 def _expected(row: dict[str, object], level: str, caller: Caller) -> str:
     if level == "partial" and caller.uid == 0 and "partial_root" in row:
         return str(row["partial_root"])
+    if level == "bubblewrap" and caller.uid == 0 and "bubblewrap_root" in row:
+        return str(row["bubblewrap_root"])
     if level in ("session", "bubblewrap"):
         return str(row.get(level, row.get("full", "stopped")))
     return str(row.get(level, "stopped"))

@@ -23,12 +23,16 @@ _DOCTOR = "run `instinct doctor` to see which layer is missing"
 
 
 class Reach(Value):
-    """How far a jail can go here. `obstacle` says in words why there are no namespaces; empty when there are."""
+    """How far a jail can go here. `obstacle` says in words why we cannot make namespaces ourselves; empty when we can.
+
+    maker: what makes the jail: namespaces | bubblewrap | landlock | none.
+    """
 
     level: JailLevel
     landlock_abi: int
     obstacle: str = ""
     hint: str = ""
+    maker: str = "namespaces"
 
 
 def level_of(*, with_namespaces: bool, landlock_abi: int) -> JailLevel:
@@ -75,7 +79,15 @@ def probe() -> Reach:
     level = level_of(with_namespaces=failure is None, landlock_abi=version)
     if failure is None:
         return Reach(level=level, landlock_abi=version)
-    return Reach(level=level, landlock_abi=version, obstacle=describe(failure), hint=hint_for(failure))
+    from . import bubblewrap
+
+    second = bubblewrap.works() if syscalls.supported() else "no second way"
+    if not second:
+        full = level_of(with_namespaces=True, landlock_abi=version)
+        return Reach(level=full, landlock_abi=version, obstacle=describe(failure), hint=hint_for(failure), maker="bubblewrap")
+    maker = "landlock" if version else "none"
+    hint = hint_for(failure) if bubblewrap.find() else f"{hint_for(failure)}; or install bubblewrap, which some systems let make them"
+    return Reach(level=level, landlock_abi=version, obstacle=f"{describe(failure)}; {second}", hint=hint, maker=maker)
 
 
 def describe(failure: StepFailed) -> str:

@@ -75,9 +75,12 @@ def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool
         yield style.clean("called by " + ", under ".join(f"{one.agent} (process {one.pid}, for {duration(one.seconds)})" for one in agents))
     yield f"jail level: {style.paint(str(machine.level), '1')} ({', '.join(machine.layers) or 'no layer'})"
     yield style.clean(f"launcher: {launcher()}")
+    yield style.clean(f"kind of host: {machine.kind}")
     if machine.obstacle:
-        yield style.clean(f"  not full, because {machine.obstacle}")
+        yield style.clean(f"  no namespaces of our own, because {machine.obstacle}")
         yield style.clean(f"  mend: {machine.hint}")
+    if machine.advice:
+        yield style.clean(f"  further: {machine.advice}")
     if canaries:
         yield "tried inside a real jail:"
     for canary in canaries:
