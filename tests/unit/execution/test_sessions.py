@@ -49,6 +49,8 @@ def test_an_agent_above_us_is_found_and_watched(tmp_path: Path) -> None:
     program.symlink_to("/bin/sleep")
     with subprocess.Popen([str(program), "100"]) as agent:
         try:
+            while b"claude" not in Path(f"/proc/{agent.pid}/cmdline").read_bytes():
+                os.sched_yield()  # its exec is under way
             found = session_for(**{**USUAL, "above": (os.getpid(), agent.pid, 1)})  # type: ignore[arg-type]
             assert found is not None
             assert found.agent == agent.pid
