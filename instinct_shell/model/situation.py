@@ -39,4 +39,5 @@ class Situation(Value):
     offline: tuple[str, ...] = ()  # reserved names of what could not be read, each with its reason: judged as "unknown", never as fine
     task_paths: tuple[str, ...] = ()  # path patterns that belong to the task, as in a profile; empty: any
     task_operations: tuple[str, ...] = ()  # effect kinds that belong to the task, globs; empty: any
+    own_processes: bool = False  # the command would see no other processes than those of its jail session
     homes: tuple[str, ...] = ()  # every home to protect beside `home`: the account's own, when HOME says another

@@ -181,15 +181,18 @@ class Guard:
 
         home = dict(intent.env).get("HOME", "")
         task = current(self.state, intent.session, self.workspace)
+        kills = any(effect.kind is EffectKind.PROCESS_KILL for effect in effects)
+        level = self._jail_level()
         return Situation(
             now=time.time(),
             home=home if home.startswith("/") else self.person.home,
             user=self.person.name,
             uid=self.person.uid,
             workspace=self.workspace,
-            jail_level=self._jail_level(),
+            jail_level=level,
+            own_processes=kills and level == JailLevel.FULL and self._session(intent, "") is not None,
             guard_paths=self._guard_paths,
-            agent_pids=ancestors(self.caller) if any(effect.kind is EffectKind.PROCESS_KILL for effect in effects) else (),
+            agent_pids=ancestors(self.caller) if kills else (),
             spend=self._ledger().spends(intent.session) if needs_books(intent, effects) else (),
             task=task.text if task else "",
             task_paths=task.paths if task else (),

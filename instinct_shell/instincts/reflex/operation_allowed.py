@@ -108,7 +108,7 @@ class OperationAllowed(BuiltIn):
         for effect in effects:
             ground = ground_of(intent, profile, situation)
             said = self._host_file(effect, ground)
-            if said is None and effect.kind not in _ELSEWHERE:
+            if said is None and effect.kind not in _ELSEWHERE and not _within_session(effect, profile, situation):
                 said = _operation(effect, profile, ground)
             if said is not None and said[0] is not Decision.ALLOW:
                 found.append(self.finding(said[0], said[1], said[2], effect=effect))
@@ -229,6 +229,13 @@ def _git_config(effect: Effect, profile: Profile) -> Said | None:
         )
     decision = profile.effect_decision(EffectKind.GIT_CONFIG)
     return (decision, f"sets git's {shown(key)}", f"see what is set: `git config --get {key}`") if decision is not Decision.ALLOW else None
+
+
+def _within_session(effect: Effect, profile: Profile, situation: Situation) -> bool:
+    """A process is ended that the kernel lets the command see: one that the same agent's commands have started. What a profile denies stays denied."""
+    if effect.kind is not EffectKind.PROCESS_KILL or not situation.own_processes or effect.get("by") not in ("pid", "name"):
+        return False
+    return profile.effect_decision(effect.kind) is not Decision.DENY and not any(effect.get(name) for name in ("remote", "container"))
 
 
 def _kill(effect: Effect, profile: Profile) -> Said | None:
