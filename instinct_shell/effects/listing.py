@@ -160,7 +160,11 @@ def _grep(name: str, argv: tuple[Field, ...], invocation: Invocation, scene: Sce
         return before
     literal_text = "-F" in flags or name == "fgrep"
     narrowed = f"*{pattern}*" if literal_text else glob_of(pattern)
-    return tuple(one.replace(filter=narrowed if narrowed != "*" and not one.filter else one.filter) for one in before)
+    kept = tuple(tuple(pair for pair in one.attributes if pair[0] != "whole") for one in before)  # the rest is no longer everything
+    return tuple(
+        one.replace(filter=narrowed if narrowed != "*" and not one.filter else one.filter, attributes=left)
+        for one, left in zip(before, kept, strict=True)
+    )
 
 
 _SIMPLE = r"(\^?)((?:\\[.\-_/]|[\w\-/ ,@%=:~]|\.\*|\.)+)(\$?)"

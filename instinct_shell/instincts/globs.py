@@ -234,7 +234,8 @@ def aimed(component: str) -> bool:
     if len(runs) == 1:
         return True
     last = runs[-1]
-    count = sum(len(run) for run in runs[:-1]) + (0 if last.startswith(".") else len(last))
+    inner = sum(len(run) - run.startswith(".") if number else len(run) for number, run in enumerate(runs[:-1]))  # `*.c*` says one letter
+    count = inner + (0 if last.startswith(".") else len(last))
     return count >= 2
 
 

@@ -276,6 +276,10 @@ class Ground:
                 return pattern.text
         return ""
 
+    def filter_may_reach(self, chosen: str) -> bool:
+        """Whether a filter on names takes in an ordinary protected name, so that the disk has to be asked."""
+        return any(matches(chosen, name.rpartition("/")[2]) for pattern in self._protected.patterns for name in examples(pattern.text))
+
     def _excepted(self, chosen: PathSet, glob: str) -> bool:
         runs = globs.literal_runs(glob)
         return (

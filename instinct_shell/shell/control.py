@@ -47,15 +47,23 @@ def run_and_or(ev: Evaluator, node: Node) -> State | None:
         if not sure:
             ev.out = values.join(out, ev.out)
         if right_failed is None and ev.state is succeeded and succeeded.version == version and same(failed, succeeded):
-            return None
-        return merge(failed, right_failed or ev.state)
+            if failed.last is succeeded.last:
+                return None
+            failed.last = None
+            return failed
+        return _apart(ev, merge(failed, right_failed or ev.state))
     ev.state = failed if failed is not None else succeeded.copy()
     out = ev.out
     right_failed = _branch(ev, node.right, False)
     ev.out = values.join(out, ev.out)
     after = ev.state
     ev.state = merge(succeeded, after)
-    return right_failed if right_failed is not None else after
+    return _apart(ev, right_failed if right_failed is not None else after)
+
+
+def _apart(ev: Evaluator, failed: State) -> State:
+    """The state of failure as one of its own: what the state of success becomes must not change it."""
+    return failed.copy() if failed is ev.state else failed
 
 
 def _branch(ev: Evaluator, node: Node, certain: bool) -> State | None:

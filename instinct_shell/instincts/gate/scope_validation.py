@@ -17,6 +17,8 @@ is read, `ln .env x`, `.ENV` on a case-insensitive mount, a missing parent that 
 
 from __future__ import annotations
 
+import posixpath
+
 from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.fact import Answer, Question, QuestionKind
 from ...model.intent import IntentType
@@ -92,7 +94,9 @@ def _questions(effect: Effect, ground: Ground) -> list[Question]:
 
 def _whole_tree(effect: Effect, path: str, ground: Ground) -> bool:
     """Whether what lies below matters: a folder that is copied, lost or printed whole, and that no build makes again. git leaves ignored files alone."""
-    if not ground.in_scope(path) or ground.rebuildable(path) or effect.has("filter") or effect.program == "git":
+    if not ground.in_scope(path) or ground.rebuildable(path) or effect.program == "git":
+        return False
+    if effect.has("filter") and not ground.filter_may_reach(effect.get("filter")):
         return False
     if effect.kind is EffectKind.FILE_READ:
         # Searching prints single lines and counting or hashing none: that is what folders are read for all day.
@@ -254,10 +258,14 @@ def _below(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
         return None
     held = facts.answer(QuestionKind.TREE, path).get("protected", ())
     held = [str(each) for each in held if not _left_out(str(each), effect)] if isinstance(held, list | tuple) else []
+    if effect.has("filter"):
+        held = [each for each in held if matches(effect.get("filter"), posixpath.basename(each))]
     if not held:
         return None
     names = ", ".join(ground.shown(each) for each in held[:3])
     where = "the workspace" if path == ground.workspace else ground.shown(path)
+    if effect.has("filter"):
+        where = f"what is named {shown(effect.get('filter'))} in {where}"
     if effect.kind is EffectKind.FILE_READ:
         return (
             Decision.DENY,
