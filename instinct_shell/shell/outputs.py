@@ -97,7 +97,7 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
 
 def _may_vanish(words: tuple[Field, ...], number: int) -> bool:
     """Whether the space before this word may be missing: all words on one side of it may expand to nothing, and the unknown covers it."""
-    vanishing = [field.many and field.known is Known.DYNAMIC for field in words]
+    vanishing = [field.many and field.known is Known.DYNAMIC and not field.prefix and not field.suffix for field in words]
     return all(vanishing[:number]) or all(vanishing[number:])
 
 

@@ -79,3 +79,14 @@ def jail_works(tmp_path_factory: pytest.TempPathFactory) -> None:
         if os.environ.get("INSTINCT_JAIL_MUST_WORK"):
             pytest.fail(f"the jail must work here and does not: {said}")
         pytest.skip(f"no jail on this machine: {said}")
+
+
+@pytest.fixture(scope="module")
+def own_mounts() -> None:
+    """The world of the cases is made in a mount namespace; skipped where there is none, unless the jail must work here."""
+    wrap = ["unshare", "--mount"] if os.getuid() == 0 else ["unshare", "--user", "--map-current-user", "--keep-caps", "--mount"]
+    run = subprocess.run([*wrap, "mount", "-t", "tmpfs", "tmpfs", "/srv"], capture_output=True, text=True, check=False)
+    if run.returncode:
+        if os.environ.get("INSTINCT_JAIL_MUST_WORK"):
+            pytest.fail(f"mount namespaces must work here: {run.stderr}")
+        pytest.skip(f"no mount namespace for the cases' world: {run.stderr}")

@@ -6,9 +6,6 @@ import collections
 
 import pytest
 import review
-from test_scores import own_mounts
-
-__all__ = ["own_mounts"]
 
 
 @pytest.mark.usefixtures("own_mounts")
