@@ -13,7 +13,7 @@ from .expand import Expander
 from .invocation import Evaluation, Field, Invocation, Origin, Surroundings
 from .record import Record, first_stdin, stdin_of
 from .state import Channel, State, merge
-from .syntax import CommandSub, Node, Opaque, Parsed, ProcessSub, Script
+from .syntax import AndOr, CommandSub, Node, Opaque, Parsed, Pipeline, ProcessSub, Script
 from .values import Array, Text
 
 TYPE_CHECKING = False
@@ -113,13 +113,16 @@ class Evaluator:
     def script(self, script: Script) -> State | None:
         """Runs the commands of a list; the state after a failing last command is returned."""
         failed: State | None = None
+        before: Node | None = None
         for item in script.items:
             if failed is not None:
-                if "errexit" not in self.state.options:
+                # `set -e` lets the failures of `a && b` and `! a` pass
+                if "errexit" not in self.state.options or isinstance(before, AndOr) or (isinstance(before, Pipeline) and before.negated):
                     self.state = merge(self.state, failed)
                 elif self.state.dead:
                     self.state = failed
             failed = self.node(item)
+            before = item
         return failed
 
     def node(self, node: Node) -> State | None:
