@@ -160,6 +160,13 @@ class Evaluator:
             return " \t\n"
         return found.text if isinstance(found, Text) and found.text is not None else " \t\n"
 
+    def ifs_is_known(self) -> bool:
+        """Whether `ifs` is what it surely is."""
+        if "IFS" not in self.state.variables:
+            return True
+        found = self.state.variables["IFS"]
+        return found is None or (isinstance(found, Text) and found.text is not None)
+
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Something that the caller must judge."""
         note = (kind, detail, self.span(span))

@@ -299,6 +299,10 @@ class _Builder:
             self._pieces.append((text, True))
             return
         rows = [split_ifs(value, ifs) for value in text.values]
+        if not self._ev.ifs_is_known() and any(not value.isalnum() for value in text.values):
+            self._pieces.append((Text((), "split at separators that are not known", text.origins, unset=text.unset), False))
+            self._many = True
+            return
         if all(len(row[0]) == 1 and not row[1] and not row[2] for row in rows):
             self._pieces.append((text, live))
             self._unset += text.unset

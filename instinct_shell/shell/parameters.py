@@ -288,6 +288,8 @@ def _required(ev: Evaluator, part: Param) -> Text:
 def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
     if part.index is not None and part.index.raw in ("@", "*"):
         held = ev.lookup(part.name)
+        if held is None:
+            return [], True
         if isinstance(held, Array) and held.open_ is None:
             return [Text((key,)) for key in held.items], True
         return [values.unknown(f"subscripts of `{part.name}`", "variable", part.name)], True
