@@ -66,7 +66,7 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
                     changed.variables[name] = _widened(value)
         if not changed.cwd.same(before.cwd):
             changed.cwd = _widened(changed.cwd)
-        ev.state = changed
+        ev.state = changed.copy() if changed is before else changed  # `before` is what stands when the body never runs
         run()
     ev.state = merge(before, ev.state)
     ev.out = values.join(marks[3], ev.out)
