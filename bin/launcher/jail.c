@@ -192,6 +192,20 @@ static void make_place(const char *path, int original)
     close(fd);
 }
 
+/* A socket of a program outside. Its owner may remove it, or lead its name elsewhere, at any moment: then nobody reaches it by that name. */
+static void close_socket(const char *path)
+{
+    int target = look_up(path);
+    if (target < 0) {
+        if (errno != ENOENT && errno != EACCES && errno != ENOTDIR && errno != ELOOP) failed("opening `%s`", path);
+        return;
+    }
+    int tree = empty("file");
+    if (syscall(NR_MOVE_MOUNT, tree, "", target, "", FROM_FD | TO_FD) && errno != ENOENT) failed("mounting `%s`", path);
+    close(tree);
+    close(target);
+}
+
 static void add_layer(const struct record *layer, int original)
 {
     char kind = layer->data[0];
@@ -201,6 +215,10 @@ static void add_layer(const struct record *layer, int original)
         if (original < 0) return;
         if (marked) make_place(path, original);
         attach(original, open_path(path), path);
+        return;
+    }
+    if (kind == 'U') {
+        close_socket(path);
         return;
     }
     int target = try_open_path(path), tree;

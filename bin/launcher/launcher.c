@@ -265,6 +265,12 @@ int main(int argc, char **argv)
     const char *trouble = NULL;
     struct request request;
     struct body answer, plan;
+    for (int fd = 0; fd < 3; fd++) {
+        struct stat found;
+        if (fstat(fd, &found) || !S_ISDIR(found.st_mode)) continue;
+        dprintf(2, "instinct: stdin, stdout or stderr is a folder, which would lead around the jail; nothing ran\n  mend: name a file, a pipe or /dev/null\n");
+        return FAILED;
+    }
     if (argc < 2 || getenv("INSTINCT_ENGINE") || !plain_descriptors() || !make_request(&request, "instinct-exec", argv + 1)) become_python(argv, NULL);
     engine = call_engine(&trouble);
     if (engine < 0) become_python(argv, trouble);

@@ -150,6 +150,9 @@ class View:
                     _make_place(path, original)
                 _attach(original, _open_path(path), path)
             return
+        if kind == b"U":
+            self._close_socket(path)
+            return
         target = _try_open_path(path)
         if target is None:
             return
@@ -162,6 +165,16 @@ class View:
         else:
             tree = _new_filesystem(b"tmpfs", ((b"mode", b"711"),)) if marked else self._empty(b"folder")
         _attach(tree, target, path)
+
+    def _close_socket(self, path: bytes) -> None:
+        """Its owner may remove it, or lead its name elsewhere, at any moment: then nobody reaches it by that name."""
+        try:
+            target = _try_open_path(path)
+            if target is not None:
+                _attach(self._empty(b"file"), target, path)
+        except Failed as failure:
+            if failure.args[0] not in (2, 40):  # ENOENT, ELOOP
+                raise
 
     def _empty(self, name: bytes) -> int:
         if self._void < 0:

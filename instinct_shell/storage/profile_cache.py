@@ -69,7 +69,18 @@ def _mark_now(path: str) -> Mark | None:
     try:
         return mark(os.stat(path))
     except OSError:
-        return None
+        return (0, 0, 0) if dangling(path) else None
+
+
+def dangling(path: str) -> str:
+    """For a path that leads to nothing: the link on the way to it that does not, as when a disk is not mounted; "" when there is just nothing."""
+    while path.strip("/"):
+        if os.path.islink(path):
+            return path
+        if os.path.exists(path):
+            return ""
+        path = os.path.dirname(path)
+    return ""
 
 
 def _name(wanted: tuple[object, ...]) -> str:

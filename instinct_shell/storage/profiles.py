@@ -17,7 +17,7 @@ import stat
 from ..errors import ProfileError
 from ..model.value import Value
 from .profile_build import build_profile, digest_of, tables_of
-from .profile_cache import Mark, mark, read_cache, write_cache
+from .profile_cache import Mark, dangling, mark, read_cache, write_cache
 from .profile_layers import changed, flatten, plant, show, strings
 from .profile_schema import KEYS, SHIPPED, direction, nearest, tighter
 from .profile_tables import read_plugged, read_programs
@@ -302,7 +302,9 @@ class ProfileStore:
         """The parsed file, or None when it does not exist. private: refuse a file that somebody else could have written."""
         try:
             handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError) as error:
+            if link := dangling(path):
+                raise ProfileError(f"cannot read `{path}`: `{link}` is a link that leads nowhere", hint="mend the link or remove it") from error
             self._seen.append((path, None))
             return None
         except OSError as error:

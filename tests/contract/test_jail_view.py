@@ -170,6 +170,43 @@ def test_sockets_under_odd_names_do_not_stop_a_run(full: Caller) -> None:
     assert b"PermissionError" in run.err or b"ConnectionRefused" in run.err, run
 
 
+PASSING_SOCKETS = """
+import os, socket, sys
+sys.path.insert(0, sys.argv[1])
+from instinct_shell.execution.jail import mounts, namespaces, view
+from instinct_shell.execution.plan_view import View
+namespaces.enter(own_network=False)
+mounts.keep_mounts_private()
+by_plan = View.__new__(View)
+by_plan._void = -1
+for name in sys.argv[2:]:
+    view._close_socket(name, view._Void())
+    by_plan._close_socket(name.encode())
+    try:
+        socket.socket(socket.AF_UNIX).connect(name)
+        print("connected")
+    except OSError as problem:
+        print(type(problem).__name__)
+"""
+
+
+def test_sockets_that_come_and_go_do_not_stop_a_run(full: Caller) -> None:
+    """Seen when the jail was planned; by the time of the mounts the name is gone, leads nowhere, or leads elsewhere."""
+    top = full.folder()
+    (top / "real").mkdir()
+    (top / "swapped").symlink_to("real")
+    (top / "file").touch()
+    with socket.socket(socket.AF_UNIX) as there:
+        there.bind(str(top / "real/there"))
+        there.listen()
+        full.own(top / "real/there")
+        names = [str(top / name) for name in ("gone", "gone/too", "file/below", "swapped/there", "real/there")]
+        run = full.plain([full.python, "-I", "-S", "-c", PASSING_SOCKETS, str(full.code), *names])
+    said = run.stdout.decode().split()
+    assert said[:3] == ["FileNotFoundError", "FileNotFoundError", "NotADirectoryError"], run
+    assert said[3:] == ["connected", "ConnectionRefusedError"], run  # not by its way around, but where it is
+
+
 def test_processes_outside_are_not_seen(full: Caller) -> None:
     run = full.shell(full.folder(), "ls -d /proc/[0-9]* | wc -l; hostname > /dev/null; echo $$")
     assert int(run.out.split()[0]) <= 4

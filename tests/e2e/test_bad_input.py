@@ -258,3 +258,19 @@ def test_a_fault_of_ours_is_a_refusal_with_a_report(capsys: pytest.CaptureFixtur
         text = file.read()
     assert "in broken" in text
     assert "secret text" not in text
+
+
+@pytest.mark.parametrize("program", ["instinct", "instinct-exec"])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_folder_as_a_standard_descriptor_is_a_named_refusal(programs, program: str, number: int) -> None:
+    """No interpreter starts with one; our own words, and our own status, not the interpreter's."""
+    words = programs.argv(program, *(("--", "touch ran") if program == "instinct-exec" else ("check", "-c", "true")))
+    folder = os.open("/usr", os.O_RDONLY | os.O_DIRECTORY)
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, ("stdin", "stdout", "stderr")[number]: folder}
+    run = subprocess.run(words, cwd=programs.workspace, env=programs.env, check=False, **streams)
+    os.close(folder)
+    assert run.returncode == 125
+    if number != 2:
+        assert b"is a folder" in run.stderr
+        assert b"Fatal" not in run.stderr
+    assert not (programs.workspace / "ran").exists()

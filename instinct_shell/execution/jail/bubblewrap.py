@@ -111,7 +111,7 @@ def _mount(layer: Layer, plan: Plan, empty: list[int]) -> list[str]:
             return []
         case LayerKind.FRESH:
             return ["--perms", "0755" if path == "/run" else "1777", "--tmpfs", path] if os.path.isdir(path) and not os.path.islink(path) else []
-        case LayerKind.HIDDEN:
+        case LayerKind.HIDDEN | LayerKind.SOCKET:
             if os.path.isdir(path):
                 crowded = path in plan.crowded
                 return ["--perms", "0711" if crowded else "0000", "--tmpfs", path, *(() if crowded else ("--remount-ro", path))]

@@ -29,6 +29,7 @@ _KINDS = {
     LayerKind.READ_ONLY: b"R",
     LayerKind.PINNED_LINK: b"R",
     LayerKind.HIDDEN: b"H",
+    LayerKind.SOCKET: b"U",
     LayerKind.FRESH: b"F",
 }
 

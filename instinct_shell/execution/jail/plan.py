@@ -20,12 +20,21 @@ class LayerKind(StrEnum):
     READ_ONLY = "read-only"  # a protected path inside a writable one
     SHOWN = "shown"  # a host path, read-only, inside a fresh or hidden folder
     HIDDEN = "hidden"  # a folder without entries or a file without content
+    SOCKET = "socket"  # as hidden, a socket of a program outside: it may come and go, and its folders need not keep their names
     FRESH = "fresh"  # an empty private folder in memory
     PINNED_LINK = "pinned-link"  # a symbolic link that can be neither replaced nor renamed
 
 
 # on the same path the stricter one counts
-_STRICTNESS = {LayerKind.WRITABLE: 0, LayerKind.SHOWN: 0, LayerKind.FRESH: 1, LayerKind.READ_ONLY: 2, LayerKind.PINNED_LINK: 2, LayerKind.HIDDEN: 3}
+_STRICTNESS = {
+    LayerKind.WRITABLE: 0,
+    LayerKind.SHOWN: 0,
+    LayerKind.FRESH: 1,
+    LayerKind.READ_ONLY: 2,
+    LayerKind.PINNED_LINK: 2,
+    LayerKind.SOCKET: 3,
+    LayerKind.HIDDEN: 4,
+}
 
 
 class Layer(Value):
@@ -90,7 +99,7 @@ def layered(wanted: Iterable[Layer]) -> Plan:
         kept.append(layer)
         if around is None:
             continue
-        if around.kind is LayerKind.WRITABLE:
+        if around.kind is LayerKind.WRITABLE and layer.kind is not LayerKind.SOCKET:
             pins.update(_between(around.path, path))
         elif around.kind in (LayerKind.FRESH, LayerKind.HIDDEN):
             crowded.add(around.path)
@@ -113,7 +122,7 @@ def _changes_nothing(layer: Layer, around: Layer | None) -> bool:
             return surroundings is not LayerKind.WRITABLE
         case LayerKind.SHOWN:
             return surroundings not in (LayerKind.FRESH, LayerKind.HIDDEN)
-        case LayerKind.HIDDEN:
+        case LayerKind.HIDDEN | LayerKind.SOCKET:
             return surroundings in (LayerKind.HIDDEN, LayerKind.FRESH)
         case LayerKind.FRESH:
             return False

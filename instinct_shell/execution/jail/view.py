@@ -50,7 +50,7 @@ def plan_for(spec: JailSpec, shown: tuple[str, ...] = ()) -> Plan:
     for paths, kind in ((spec.protected, LayerKind.READ_ONLY), (spec.masked, LayerKind.HIDDEN)):
         for path in paths:
             wanted += _held(path, kind)
-    wanted += [Layer(LayerKind.HIDDEN, path) for path in _sockets(spec)]
+    wanted += _sockets(spec)
     return layered(wanted)
 
 
@@ -66,20 +66,22 @@ def _held(path: str, kind: LayerKind) -> list[Layer]:
     return [Layer(LayerKind.PINNED_LINK, path)] + ([Layer(kind, real)] if os.path.lexists(real) else [])
 
 
-def _sockets(spec: JailSpec) -> list[str]:
+def _sockets(spec: JailSpec) -> list[Layer]:
     """Pathname sockets of host programs outside the workspace, and the folders in /tmp where such sockets appear later."""
-    found = set()
+    folders = set()
     if not spec.private_tmp:
         try:
-            found = {f"{_TMP}/{name}" for name in os.listdir(_TMP) if name.startswith(_SOCKET_FOLDERS)}
+            folders = {f"{_TMP}/{name}" for name in os.listdir(_TMP) if name.startswith(_SOCKET_FOLDERS)}
         except OSError:
-            found = set()
+            folders = set()
+    found = set()
     with open("/proc/self/net/unix", "rb") as table:
         for line in table:
             start = line.find(b" /")
             if start > 0 and (real := _socket_at(os.fsdecode(line[start + 1 :].rstrip(b"\n")))):
                 found.add(real)
-    return sorted(path for path in found if not is_within(path, spec.workspace))
+    outside = [Layer(LayerKind.HIDDEN, path) for path in folders] + [Layer(LayerKind.SOCKET, path) for path in found - folders]
+    return [layer for layer in outside if not is_within(layer.path, spec.workspace)]
 
 
 def _socket_at(name: str) -> str:
@@ -180,12 +182,25 @@ def _mount(layer: Layer, plan: Plan, original: int | None, void: _Void, uid: int
             target = mounts.try_open_path(path)
             if target is not None:
                 mounts.attach(_cover(path, target, plan, void), target, path)
+        case LayerKind.SOCKET:
+            _close_socket(path, void)
         case LayerKind.FRESH:
             target = mounts.try_open_path(path)
             if target is not None:
                 mounts.attach(mounts.new_filesystem("tmpfs", (("mode", "755" if path == "/run" else "1777"),)), target, path)
                 if path == "/run":
                     os.makedirs(f"/run/user/{uid}", 0o700)
+
+
+def _close_socket(path: str, void: _Void) -> None:
+    """Lays an empty file over a socket. Its owner may remove it, or lead its name elsewhere, at any moment: then nobody reaches it by that name."""
+    try:
+        target = mounts.try_open_path(path)
+        if target is not None:
+            mounts.attach(void.piece("file"), target, path)
+    except StepFailed as failure:
+        if failure.errno not in (errno.ELOOP, errno.ENOENT):
+            raise
 
 
 def _cover(path: str, target: int, plan: Plan, void: _Void) -> int:

@@ -54,18 +54,30 @@ else:
 os._exit(main(arguments))
 '''
 
+# With a folder as one of them no interpreter would start, and a jail must not be given one.
+FOLDERS = """\
+if [ -d /dev/stdin ] || [ -d /dev/stdout ] || [ -d /dev/stderr ]; then
+  echo "instinct: stdin, stdout or stderr is a folder, which would lead around the jail; nothing ran" >&2
+  echo "  mend: name a file, a pipe or /dev/null" >&2
+  exit 125
+fi
+"""
+
 PROGRAM = """#!/bin/sh
 # {mark}.
+{folders}\
 exec {python} -I -S -B -X utf8 {launch} {program} "$@"
 """
 
 SHELL = """#!/bin/sh
 # A drop-in {name}: what it is given is judged, run in a jail and recorded. {mark}.
+{folders}\
 exec {python} -I -S -B -X utf8 {launch} shell "$0" "$@"
 """
 
 PREFIX = """#!/bin/sh
 # Runs one whole command string, as agents with a shell prefix hand it over. {mark}.
+{folders}\
 exec {python} -I -S -B -X utf8 {launch} shell {shell}/bash -c "$1"
 """
 
@@ -108,7 +120,7 @@ def contents(data: str) -> dict[str, str]:
     python, launch = quote(sys.executable), quote(os.path.join(data, "launch.py"))
     clock = shutil.which("timeout", path="/usr/bin:/bin")
     limit = f"{clock} -s KILL {LATE} " if clock else ""
-    fill = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell"))}
+    fill = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell")), "folders": FOLDERS}
     found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)

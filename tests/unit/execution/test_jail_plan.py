@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from instinct_shell.execution.jail.plan import Layer, LayerKind, Plan, is_within, layered
 
-W, R, S, H, F, L = (getattr(LayerKind, name) for name in ("WRITABLE", "READ_ONLY", "SHOWN", "HIDDEN", "FRESH", "PINNED_LINK"))
+W, R, S, H, F, L, U = (getattr(LayerKind, name) for name in ("WRITABLE", "READ_ONLY", "SHOWN", "HIDDEN", "FRESH", "PINNED_LINK", "SOCKET"))
 
 
 def plan(*layers: tuple[LayerKind, str]) -> Plan:
@@ -20,6 +20,7 @@ CASES = [
     ("a protected file at the top needs no pin", ((W, "/w"), (R, "/w/.env")), ((W, "/w"), (R, "/w/.env")), ()),
     ("ancestors are pinned, the workspace itself is not", ((W, "/w"), (R, "/w/a/b/c")), ((W, "/w"), (R, "/w/a/b/c")), ("/w/a", "/w/a/b")),
     ("a masked path pins too", ((W, "/w"), (H, "/w/a/key")), ((W, "/w"), (H, "/w/a/key")), ("/w/a",)),
+    ("a socket does not, its owner may remove it at any moment", ((W, "/w"), (U, "/w/a/s")), ((W, "/w"), (U, "/w/a/s")), ()),
     ("writable inside writable adds nothing", ((W, "/t"), (W, "/t/w")), ((W, "/t"),), ()),
     ("a name that only begins alike is no child", ((W, "/w"), (W, "/wide")), ((W, "/w"), (W, "/wide")), ()),
     ("writable inside protected inside writable", ((W, "/w"), (R, "/w/p"), (W, "/w/p/o")), ((W, "/w"), (R, "/w/p"), (W, "/w/p/o")), ()),

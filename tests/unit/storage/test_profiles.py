@@ -349,3 +349,22 @@ def test_the_persons_profiles_are_cached_in_their_state_directory(cached, monkey
     assert files(shipped) == []
     assert len(files(person / "home")) == 1
     assert files(person / "home")[0].stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("cache", [False, True])
+def test_a_link_that_leads_nowhere_is_no_absent_file(person, tmp_path, cache):
+    """What it would lead to, on a disk that is not mounted say, may be stricter. Also when the cache remembers that nothing was there."""
+    kept = store(person, cache=cache)
+    kept.load("", str(person / "w"), {})
+    places = (person / "w/.instinct.toml", person / "home/.config/instinct-shell/config.toml")
+    for place in places:
+        place.symlink_to(tmp_path / "nowhere")
+        with pytest.raises(ProfileError, match="leads nowhere"):
+            store(person, cache=cache).load("", str(person / "w"), {})
+        place.unlink()
+    (person / "home/.config/instinct-shell").rmdir()
+    (person / "home/.config/instinct-shell").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(ProfileError, match="leads nowhere"):
+        store(person, cache=cache).load("", str(person / "w"), {})
+    (person / "home/.config/instinct-shell").unlink()
+    assert store(person, cache=cache).load("", str(person / "w"), {}).name == "dev"
