@@ -72,6 +72,7 @@ def confine(
         read_only=only_reads(effects, programs),
         least_level=JailLevel.FULL if profile.full_jail_required else profile.level,
         limits=profile.limits,
+        supervise_execs=profile.supervise_execs,
         env=jail_environment(intent, profile, disk.cache),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
         vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path)),

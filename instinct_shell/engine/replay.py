@@ -12,6 +12,7 @@ from ..model.fact import Answer, Facts
 from ..model.intent import Intent
 from ..model.situation import Situation
 from ..model.verdict import Finding, Tier, Timing, Verdict
+from .execs import ACTING, without_rules
 from .judge import judge
 
 TYPE_CHECKING = False
@@ -41,6 +42,9 @@ def replay(body: Mapping[str, object], profile: Profile, instincts: Iterable[Ins
     facts = decode_facts(body.get("facts", []))
     unreadable = bool(body.get("unreadable"))
     members = tuple(instincts)
+    if body.get("exec"):  # a program inside a command: fewer instincts had a say, and no rules
+        members = tuple(each for each in members if each.id in ACTING)
+        profile = without_rules(profile)
     members += _foreign(body, {*(each.id for each in members), *(rule.id for rule in profile.rules)})
     verdict, _ = judge(intent, effects, profile, situation, _recorded(facts), _NoClock(), members, unreadable=unreadable, facts=facts)
     return verdict

@@ -26,6 +26,8 @@ from .watch import Watch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
+    from ..model.ports import ExecJudge
+    from .execs import Supervisor
     from .jail.session import Membership
 
 
@@ -43,11 +45,15 @@ class Launcher:
     dedicated: this process exists for the command alone (instinct-exec, the shell). Then signals to it are passed on, its stdin and stdout are given
     away so that pipes close when the command closes them, and it stops and continues with the command. In a host program (the Python API)
     nothing of the program is touched.
+    execs: who judges what programs inside start, for specs that want it.
     at: never go above this level; own_namespaces: try to make them ourselves. Both for tests; what the spec demands still holds.
     """
 
-    def __init__(self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL, own_namespaces: bool = True) -> None:
+    def __init__(
+        self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL, own_namespaces: bool = True, execs: ExecJudge | None = None
+    ) -> None:
         self._dedicated = dedicated
+        self._execs = execs
         self._at = at
         self._own_namespaces = own_namespaces
 
@@ -61,6 +67,8 @@ class Launcher:
         """Runs spec.argv to its end. Raises JailError when the demanded level cannot be made or a step failed; then nothing ran."""
         if not syscalls.supported():
             raise JailError(f"no jail on this processor: `{syscalls.MACHINE}`", hint="x86_64 and aarch64 are supported")
+        if spec.supervise_execs and self._execs is None:
+            raise JailError("the programs that this command starts are to be judged, and nobody is there to do it; nothing ran")
         abi = landlock.abi()
         obstacle: StepFailed | None = None
         second = ""
@@ -116,18 +124,26 @@ class Launcher:
             with Relays(handed, spec.limits.output_bytes) as relays:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
                 family = self._family(with_namespaces)
+                supervisor = self._supervisor() if spec.supervise_execs else None
                 renames = Renames(plan) if with_namespaces and not spec.read_only else None
                 mask = signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)
+                watch = None
                 try:
                     child = os.fork()
                     if child == 0:
-                        jailed = confinement.Confinement(spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership)
+                        jailed = confinement.Confinement(
+                            spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership, supervisor.inner if supervisor else -1
+                        )
                         jailed.enter_bubblewrap(writer) if bubblewrapped else jailed.enter(writer)
                     os.close(writer)
+                    if supervisor is not None:
+                        supervisor.start()
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
                     watch.family, watch.session, watch.renames = family, membership, renames
                     watch.run(mask)
                 finally:
+                    if supervisor is not None:
+                        supervisor.leave() if watch is not None and watch.left_something else supervisor.finish()
                     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                     if renames is not None:
                         renames.close()
@@ -140,9 +156,18 @@ class Launcher:
             raise watch.failure
         maker = "bubblewrap" if bubblewrapped else "namespaces"
         kinds = (maker, *(("session",) if membership else ())) if with_namespaces else ()
-        layers: tuple[str, ...] = (*kinds, *(("landlock",) if abi else ()), "seccomp", "rlimits")
+        execs = ("execs",) if supervisor is not None else ()
+        layers: tuple[str, ...] = (*kinds, *(("landlock",) if abi else ()), "seccomp", *execs, "rlimits")
         level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
-        return watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
+        result = watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
+        return result.replace(execs_denied=supervisor.denied) if supervisor is not None and supervisor.denied else result
+
+    def _supervisor(self) -> Supervisor:
+        """Who answers the execs of one run."""
+        from .execs import Supervisor
+
+        assert self._execs is not None  # `run` has looked
+        return Supervisor(self._execs, dedicated=self._dedicated)
 
     def _family(self, with_namespaces: bool) -> frozenset[int] | None:
         """Without a pid namespace a dedicated launcher becomes the reaper of orphans, should the attendant be killed; what it has to spare then."""

@@ -41,6 +41,7 @@ class Watch:
         self.family: frozenset[int] | None = None
         self.session: Membership | None = None
         self.renames: Renames | None = None
+        self.left_something = False  # the command ended by itself, in a session: what it left in the background goes on
         self._held_anew: list[str] = []
         self._attendant = 0
         self._early: list[int] = []  # signals that came before the attendant existed
@@ -72,7 +73,8 @@ class Watch:
                 self._ended = ()  # by the end of the session
             if self.family is not None and not self._ended:
                 supervise.end_descendants(self.family)
-            if self.session is not None and by_itself:
+            self.left_something = self.session is not None and by_itself
+            if self.left_something:
                 self._relays.leave(dedicated=self._dedicated)
             else:
                 self._relays.finish()

@@ -50,6 +50,7 @@ class JailSpec(Value):
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
     session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
     vetted: git configuration files that are open for git's own notes, and vetted_keys what else may be changed in them: compared after the run.
+    supervise_execs: every program that is started inside is judged when it starts (execution/execs.py).
     descriptors: open pipes and terminals of the caller's that the command inherits under the same numbers, beside 0, 1 and 2; never files.
     """
 
@@ -69,6 +70,7 @@ class JailSpec(Value):
     descriptors: tuple[int, ...] = ()
     vetted: tuple[str, ...] = ()
     vetted_keys: tuple[str, ...] = ()
+    supervise_execs: bool = False
 
 
 class RunResult(Value):
@@ -90,4 +92,5 @@ class RunResult(Value):
     failure: str = ""
     limit: str = ""  # which limit ended it, when one did
     held_anew: tuple[str, ...] = ()  # protected files that the host replaced meanwhile
+    execs_denied: int = 0  # programs that were refused when something inside wanted to start them
     put_back: tuple[str, ...] = ()  # changes of git's configuration that were undone after it, in words

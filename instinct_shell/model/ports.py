@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from .effect import Effect
+from .execs import ExecAnswer, ExecRequest
 from .fact import Answer, Question
 from .jailspec import JailSpec, RunResult
 from .profile import Profile
@@ -119,3 +120,18 @@ class Clock(Protocol):
     def now(self) -> float: ...
 
     def monotonic_us(self) -> int: ...
+
+
+class ExecJudge(Protocol):
+    """Judges what programs inside a jail start. `watches` is asked once for each name, the others about what it watches.
+
+    `unjudged` is the answer where `judge` gave none, by fault or in time. `afresh`: this is another process now, without the threads of the first.
+    """
+
+    def watches(self, name: str) -> bool: ...
+
+    def judge(self, request: ExecRequest) -> ExecAnswer: ...
+
+    def unjudged(self, request: ExecRequest, why: str) -> ExecAnswer: ...
+
+    def afresh(self) -> None: ...

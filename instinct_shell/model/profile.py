@@ -95,6 +95,7 @@ class Profile(Value):
     private_tmp: bool = False
     one_shot: bool = False  # each command has a jail of its own; nothing is left running for the next
     mask_env_files: bool = False
+    supervise_execs: bool = False  # every program that a command starts is judged when it starts
     full_jail_required: bool = False
     limits: Limits = Limits()
     env_allow: tuple[str, ...] = ()  # names or globs of variables that enter the jail

@@ -50,6 +50,7 @@ KEYS: dict[str, Key] = {
     "jail.private_tmp": _FLAG,
     "jail.one_shot": _FLAG,
     "jail.mask_env_files": _FLAG,
+    "jail.supervise_execs": _FLAG,
     "jail.limits.wall_seconds": Key("seconds", "limit"),
     "jail.limits.cpu_seconds": _LIMIT,
     "jail.limits.memory_bytes": _LIMIT,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..instincts.base import Instinct
     from ..model.effect import Effect
     from ..model.jailspec import JailSpec, Session
-    from ..model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
+    from ..model.ports import ExecJudge, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from ..model.profile import Profile
     from ..pipeline import Pipeline
 
@@ -65,7 +65,9 @@ class Guard:
         self.adapt: Callable[[JailSpec], JailSpec] = lambda spec: spec  # a front door's last word on argv, environment and its own files
         self.held: Jail | None = None  # the jail that a front door keeps open for its session, in place of one for each command
         self.announce: Callable[[str], None] = _nobody_listens
+        self.denial: Callable[[Judgement], str] = _plain_denial  # how this front door tells a denial, to programs inside too
         self._pipeline: Pipeline | None = None
+        self._execs: ExecJudge | None = None
 
     def register(self, instinct: object) -> None:
         """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
@@ -161,6 +163,23 @@ class Guard:
             announce=self.announce,
         )
 
+    def pipeline_for_execs(self, parser: Parser, situation: Situation) -> Pipeline:
+        """The steps that judge one exec inside a running command: the instincts that act there, and the rest as for the command itself."""
+        from ..engine.execs import acting, without_rules
+        from ..pipeline import Pipeline
+        from ..storage.audit import AuditTrail, new_run
+
+        return Pipeline(
+            profile=without_rules(self.profile),
+            parser=parser,
+            instincts=acting(),
+            situation=lambda _intent, _effects: situation,
+            facts=self._facts,
+            audit=AuditTrail(self.state, profile=self.profile),
+            clock=SystemClock(),
+            new_id=new_run,
+        )
+
     def _plugged(self) -> tuple[Instinct, ...]:
         """The instincts of installed packages that the person's profile names. Raises ProfileError for one that is not what it names."""
         if not self.profile.plugged:
@@ -229,12 +248,20 @@ class Guard:
         programs = program_names(judgement)
         shell = pinned_bash()
         spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=self._disk(situation), programs=programs, shell=shell)
+        if spec.supervise_execs:
+            self._execs = self.exec_judge(judgement)
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
         spec = spec.replace(session=self._session(judgement.intent, spec.network))
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
         return self.adapt(spec.replace(least_level=level) if level is JailLevel.FULL else spec)
+
+    def exec_judge(self, judgement: Judgement) -> ExecJudge:
+        """Who judges what the programs of this allowed command start."""
+        from .execs import ExecSteps
+
+        return ExecSteps(self, judgement)
 
     def _session(self, intent: Intent, network: str) -> Session | None:
         """The jail session that an agent's commands share; None for one-shot jails."""
@@ -276,7 +303,7 @@ class Guard:
         from ..execution.gitconfig import Vetting
         from ..execution.launcher import Launcher
 
-        return Vetting(self.held or Launcher(dedicated=self._dedicated), self.announce)
+        return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self._execs), self.announce)
 
     def _jail_level(self) -> str:
         """What the jail reaches here: what the last look since this start of the machine found, else a look now.
@@ -301,6 +328,11 @@ class Guard:
 
     def _level_file(self) -> str:
         return os.path.join(self.state, "jail-level")
+
+
+def _plain_denial(judgement: Judgement) -> str:
+    """Where no front door has a better way."""
+    return f"instinct: denied by {judgement.verdict.reason}\n"
 
 
 def _nobody_listens(_: str) -> None:

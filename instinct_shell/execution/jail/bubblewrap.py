@@ -145,10 +145,11 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
         "abi": confinement.abi,
         "mask": [int(number) for number in confinement.mask],
         "report": report,
+        "supervisor": confinement.supervisor,
         "standard": [_CALLERS, _CALLERS + 1, _CALLERS + 2],
         "folder": [here.st_dev, here.st_ino],
     })  # fmt: skip
-    passed = [report, *named, *confinement.inner_ends.values(), *spec.descriptors]
+    passed = [report, *named, *confinement.needed()]
     for name, content in (("arguments", "\0".join(words).encode("utf-8", "surrogateescape")), ("told", told.encode("ascii"))):
         fd = os.memfd_create(name, 0)
         os.write(fd, content)

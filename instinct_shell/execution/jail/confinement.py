@@ -35,7 +35,8 @@ _HIGHEST = 0xFFFFFFFF
 class Confinement:
     """One command about to be jailed, as its processes know it.
 
-    inner_ends: pipe ends that replace standard descriptors. session: the session that it joins.
+    inner_ends: pipe ends that replace standard descriptors. session: the session that it joins. supervisor: where the listener of the filter goes
+    that has execs judged; -1 for none.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Confinement:
         mask: Iterable[int],
         with_namespaces: bool,
         session: Membership | None = None,
+        supervisor: int = -1,
     ) -> None:
         self.spec = spec
         self.plan = plan
@@ -57,6 +59,7 @@ class Confinement:
         self.mask = mask
         self.with_namespaces = with_namespaces
         self.session = session
+        self.supervisor = supervisor
         # A group of its own lets a script say `kill 0`, which must not reach the caller; on a terminal it has to be the caller's group.
         self.own_group = session is not None and not any(one.how == "pass" and os.isatty(one.fd) for one in handed)
 
@@ -65,7 +68,7 @@ class Confinement:
         from . import bubblewrap
 
         try:
-            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
+            self._close_all_but(report, *self.needed())
             self._stay_with_launcher(signal.SIGKILL, report)
             bubblewrap.enter(self, report)
         except BaseException as problem:  # noqa: BLE001  # as in `enter`
@@ -78,7 +81,7 @@ class Confinement:
         """As the first process of a jail whose mounts are made: the attendant."""
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)  # bubblewrap has let SIGCHLD through
-            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors)
+            self._close_all_but(report, *self.needed())
             here = os.stat(".")
             if (here.st_dev, here.st_ino) != folder:
                 raise StepFailed(f"entering `{self.spec.cwd}`: it is not the folder that was judged")
@@ -90,6 +93,10 @@ class Confinement:
             _tell(report, getattr(problem, "errno", 0) or 0, f"{type(problem).__name__} while making the jail: {problem}")
         finally:
             os._exit(Exit.FAILED)
+
+    def needed(self) -> tuple[int, ...]:
+        """The descriptors that the command's own process needs, beside the standard ones."""
+        return (*self.inner_ends.values(), *self.spec.descriptors, *((self.supervisor,) if self.supervisor >= 0 else ()))
 
     def _start_command(self, report: int) -> NoReturn:
         privileges.no_new_privileges()
@@ -103,7 +110,7 @@ class Confinement:
         """In the launcher's forked child, all signals blocked: becomes the attendant (or makes it) and never returns."""
         try:
             joining = self.session.descriptors() if self.session else ()
-            self._close_all_but(report, *self.inner_ends.values(), *self.spec.descriptors, *joining)
+            self._close_all_but(report, *self.needed(), *joining)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             if self.session:
                 os.write(report, b"attendant %d\n" % os.getpid())
@@ -219,6 +226,10 @@ class Confinement:
         call("marking descriptors to close", "close_range", 3, _HIGHEST, _CLOSE_ON_EXEC)
         for fd in spec.descriptors:
             os.set_inheritable(fd, True)
+        if self.supervisor >= 0:
+            from ..execs import hand_over
+
+            hand_over(seccomp.listen(seccomp.execs()), self.supervisor)  # the last filter: from here on this very process has to ask
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
         try:
             os.execve(spec.argv[0], spec.argv, dict(spec.env))  # noqa: S606  # no shell: the argv was judged

@@ -11,12 +11,13 @@ import struct
 from functools import cache
 
 from .inside import ANSWER
-from .syscalls import MACHINE, NEWEST_KNOWN, StepFailed, address, buffer, call, number
+from .syscalls import MACHINE, NEWEST_KNOWN, StepFailed, address, attempt, buffer, call, number
 
+LISTENING = "installing the filter that has each exec judged"
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_ALLOW, _KILL = 0x7FFF0000, 0x80000000
+_ALLOW, _KILL, _NOTIFY = 0x7FFF0000, 0x80000000, 0x7FC00000
 _EPERM, _ENOSYS, _EAFNOSUPPORT = (0x00050000 | errno for errno in (1, 38, 97))
 _LOAD, _IF_EQUAL, _IF_ANY_BIT, _IF_AT_LEAST, _RETURN, _AND = 0x20, 0x15, 0x45, 0x35, 0x06, 0x54
 _NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # offsets in struct seccomp_data
@@ -27,6 +28,9 @@ _O_CREAT_OR_TMPFILE = 0o100 | 0o20000000
 _PROCESS_GROUP = 4  # PIDFD_SIGNAL_PROCESS_GROUP
 _DEVICE_KINDS = (0o020000, 0o060000)  # S_IFCHR, S_IFBLK
 _TIOCSTI, _TIOCLINUX, _FS_IOC_SETFLAGS, _FS_IOC_FSSETXATTR = 0x5412, 0x541C, 0x40086602, 0x401C5820
+
+_NEW_LISTENER, _KILL_ONLY_WHILE_ANSWERED = 8, 32  # SECCOMP_FILTER_FLAG_*; the second from Linux 5.19 on
+_EINVAL = 22
 
 _DENIED = (
     "ptrace process_vm_readv process_vm_writev kcmp pidfd_getfd "  # other processes
@@ -124,6 +128,18 @@ def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped:
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
 
 
+def execs() -> bytes:
+    """The program that has execve and execveat wait for an answer. What the other filter refuses stays refused: the stricter answer counts."""
+    program = [
+        *(_op(_LOAD, _ARCHITECTURE_AT), _op(_IF_EQUAL, _ARCHITECTURE[MACHINE], 1, 0), _op(_RETURN, _ALLOW)),
+        _op(_LOAD, _NUMBER_AT),
+        *_when("execve", [_op(_RETURN, _NOTIFY)]),
+        *_when("execveat", [_op(_RETURN, _NOTIFY)]),
+        _op(_RETURN, _ALLOW),
+    ]
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
 def install(program: bytes) -> None:
     """Puts the filter on this process and all its later children. Needs no_new_privs; raises StepFailed."""
     if MACHINE not in _ARCHITECTURE:
@@ -131,3 +147,18 @@ def install(program: bytes) -> None:
     code = buffer(program)
     header = buffer(struct.pack("@HP", len(program) // 8, address(code)))
     call("installing the system call filter", "seccomp", 1, 0, address(header))
+
+
+def listen(program: bytes) -> int:
+    """As `install`, for a filter that asks: the descriptor on which its questions are read. Once nobody has it open, they are answered ENOSYS.
+
+    A program that gets signals all the time (Go's runtime) would ask again at each; where the kernel can, only a deadly one ends the waiting.
+    """
+    code = buffer(program)
+    header = buffer(struct.pack("@HP", len(program) // 8, address(code)))
+    listener = attempt("seccomp", 1, _NEW_LISTENER | _KILL_ONLY_WHILE_ANSWERED, address(header))
+    if listener == -_EINVAL:
+        listener = attempt("seccomp", 1, _NEW_LISTENER, address(header))
+    if listener < 0:
+        raise StepFailed(LISTENING, -listener)
+    return listener

@@ -21,7 +21,10 @@ def main(descriptor: int) -> None:
         os.dup2(waiting, fd)
     handed = tuple(decode(Handed, one) for one in told["handed"])
     inner_ends = dict(told["inner_ends"])
-    jailed = Confinement(decode(JailSpec, told["spec"]), decode(Plan, told["plan"]), handed, inner_ends, told["abi"], told["mask"], with_namespaces=True)
+    jailed = Confinement(
+        decode(JailSpec, told["spec"]), decode(Plan, told["plan"]), handed, inner_ends, told["abi"], told["mask"],
+        with_namespaces=True, supervisor=told["supervisor"],
+    )  # fmt: skip
     jailed.take_over(told["report"], tuple(told["folder"]))
 
 

@@ -27,6 +27,8 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "close_range": (436, 436),
     "creat": (85, None),
     "delete_module": (176, 106),
+    "execve": (59, 221),
+    "execveat": (322, 281),
     "fanotify_init": (300, 262),
     "fchmod": (91, 52),
     "fchmodat": (268, 53),

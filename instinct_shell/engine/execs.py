@@ -1,0 +1,149 @@
+"""Execs inside a jail, judged one by one: which programs are worth a look, how an argument vector becomes a tree, and which findings act.
+
+A guard for meaning, not the boundary: the jail holds whatever is said here. So it acts only where a judgement is sure. An ask is no reason to stop
+a program in the middle of its work, what is only known at run time comes by again as an exec of its own, and what the command itself was judged and
+allowed to do is not judged anew by those who do it.
+"""
+
+from __future__ import annotations
+
+import posixpath
+
+from ..effects.call import inside
+from ..effects.catalog import Catalog
+from ..effects.roles import ROLES
+from ..instincts.registry import BUILTIN
+from ..model.effect import Effect, EffectKind, Span, TargetKind
+from ..model.verdict import Decision
+from ..shell.syntax import Command, Literal, Parsed, Script, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..effects.call import Program
+    from ..instincts.base import Instinct
+    from ..model.execs import ExecRequest
+    from ..model.profile import Profile
+    from ..model.verdict import Finding, Verdict
+
+ACTING = ("destructive-operation", "protected-files", "self-protection", "privilege")
+
+# What those four judge. A program whose row can come to none of these is outside the watch set.
+_KINDS = frozenset(EffectKind) - {
+    EffectKind.PROCESS_SPAWN,
+    EffectKind.NET_CONNECT,
+    EffectKind.NET_LISTEN,
+    EffectKind.NET_UPLOAD,
+    EffectKind.DB_READ,
+    EffectKind.DB_WRITE,
+    EffectKind.INFRA_READ,
+    EffectKind.INFRA_APPLY,
+    EffectKind.PACKAGE_INSTALL,
+    EffectKind.PACKAGE_PUBLISH,
+    EffectKind.API_CALL,
+    EffectKind.SPEND_COMMIT,
+    EffectKind.UNKNOWN,
+}
+# Programs whose files are what their name says; anything else by a path is a script of somebody's.
+_SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/")
+# A program that does its work by starting itself: its steps belong to the call that was judged (`git stash` runs `git reset --hard`).
+_BY_ITSELF = "git"
+
+
+def acting() -> tuple[Instinct, ...]:
+    """The instincts whose denials count for an exec."""
+    return tuple(each for each in BUILTIN if each.id in ACTING)
+
+
+def without_rules(profile: Profile) -> Profile:
+    """A profile's own rules and its allow-list are about commands; the programs that a command starts are not asked for."""
+    return profile.replace(rules=(), allow_programs=())
+
+
+def can_act(row: Program) -> bool:
+    """Whether a row can come to an effect that those instincts judge. A describer can come to any."""
+    if row.describe is not None:
+        return True
+    roles = {word.rstrip("*").removeprefix("r-") for word in (*row.roles.split(), *(role for _, role in row.option_roles))}
+    kinds = {str(ROLES[role][0]) for role in roles if role in ROLES} | {effect.split()[0] for _, effect in row.when}
+    return not kinds.isdisjoint(_KINDS)
+
+
+class WatchSet:
+    """The watched program names, out of the catalog's rows, each looked up when it is first met."""
+
+    def __init__(self, own: tuple[Program, ...] = ()) -> None:
+        self._catalog = Catalog(own)
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        found = self._known.get(name)
+        if found is None:
+            row = self._catalog.row(name)
+            found = self._known[name] = (row is not None and can_act(row)) or any(map(can_act, self._catalog.added(name)))
+        return found
+
+
+def tree_of(request: ExecRequest) -> tuple[str, Parsed]:
+    """The exec as a command of plain words, and its text as a shell would have to be told. Bytes that are no text are shown as such."""
+    words: list[Word] = []
+    text = ""
+    for said in (_named(request), *request.argv[1:]):
+        value = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in said)
+        raw = _quoted(value)
+        span = Span(len(text) + bool(text), len(text) + bool(text) + len(raw))
+        words.append(Word(span, raw, (Literal(span, value, True),)))
+        text = f"{text} {raw}" if text else raw
+    whole = Span(0, len(text))
+    return text, Parsed(Script(whole, (Command(whole, tuple(words)),)), "none")
+
+
+def _named(request: ExecRequest) -> str:
+    """The command word: a program of the system by its name, all others by their path. A program of many names is what it is called as."""
+    name = posixpath.basename(request.program)
+    if name in ("busybox", "toybox") and request.argv and (called := posixpath.basename(request.argv[0])) not in ("", name):
+        return called
+    return name if request.program.startswith(_SYSTEM_FOLDERS) else request.program
+
+
+def _quoted(word: str) -> str:
+    return word if word and all(c.isalnum() or c in "_@%+=:,./-" for c in word) else "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def own_step(request: ExecRequest) -> bool:
+    """Whether a program only goes on with its own work."""
+    return posixpath.basename(request.program) == _BY_ITSELF == posixpath.basename(request.caller)
+
+
+def stopping(verdict: Verdict, covering: Iterable[Effect]) -> Finding | None:
+    """The finding that stops the exec; None when it goes on. covering: the effects that the whole command was judged and allowed to have."""
+    allowed = tuple(covering)
+    for finding in verdict.findings:
+        effect = finding.effect
+        if finding.decision is not Decision.DENY or finding.instinct not in ACTING or effect is None:
+            continue
+        if not effect.target.dynamic and not any(covers(parent, effect) for parent in allowed):
+            return finding
+    return None
+
+
+def faulted(verdict: Verdict) -> Finding | None:
+    """A denial without an effect: something of ours failed, and the exec is not judged."""
+    return next((each for each in verdict.findings if each.decision is Decision.DENY and each.effect is None), None)
+
+
+def covers(parent: Effect, child: Effect) -> bool:
+    """Whether an allowed effect of the command holds one of a program in it: the same kind, and for paths the same place or below it."""
+    if parent.kind is not child.kind:
+        return False
+    if child.target.kind not in (TargetKind.PATH, TargetKind.PATTERN) or parent.target.kind not in (TargetKind.PATH, TargetKind.PATTERN):
+        return True
+    place = parent.target.text
+    if parent.target.kind is TargetKind.PATTERN:
+        place = place[: min((at for c in "*?[" if (at := place.find(c)) >= 0), default=len(place))]
+        return bool(place.strip("/")) and child.target.text.startswith(place)
+    if parent.target.dynamic:
+        return bool(place.strip("/")) and child.target.text.startswith(place)
+    return inside(child.target.text, place)
+

@@ -1,0 +1,122 @@
+"""Judges what the programs of one allowed command start, with the guard's own steps: the exec port's other end.
+
+A denial is a record of its own, tied to the command's; an ask is a near-miss. What could not be judged goes on where the profile lets a program run
+of which nothing is known (`"unknown" = "allow"` in `[effects]`), and is refused everywhere else.
+"""
+
+from __future__ import annotations
+
+import time
+
+from ..engine import execs, records
+from ..instincts.base import shown as shown_text
+from ..model.effect import EffectKind
+from ..model.execs import PASS, ExecAnswer
+from ..model.intent import Intent, IntentType
+from ..model.record import AuditRecord, NearMiss, RecordKind
+from ..model.verdict import Decision, Finding, Tier, Verdict
+from ..storage.audit import AuditTrail, new_run
+from ..storage.nearmiss import NearMisses
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..engine.judgement import Judgement
+    from ..model.execs import ExecRequest
+    from ..model.ports import Parser
+    from ..shell.syntax import Parsed
+    from .guard import Guard
+
+DOOR = "exec"
+_SHOWN = 160
+
+
+class ExecSteps:
+    """The ExecJudge port for one command. parent: what was judged and allowed."""
+
+    def __init__(self, guard: Guard, parent: Judgement) -> None:
+        from ..effects.own_rows import rows_of
+
+        self._trail = AuditTrail(guard.state, profile=guard.profile)
+        self._guard = guard
+        self._parent = parent
+        self._set = execs.WatchSet(rows_of(guard.profile.programs))
+        self._texts: Parser | None = None
+
+    def afresh(self) -> None:
+        """In a process that goes on after the launcher: the parser's worker was the launcher's."""
+        self._texts = None
+
+    def watches(self, name: str) -> bool:
+        """Whether a program's row can come to anything that is judged here."""
+        return name in self._set
+
+    def judge(self, request: ExecRequest) -> ExecAnswer:
+        """The answer, written down when it is a refusal or would have been a question."""
+        if execs.own_step(request):
+            return PASS
+        text, parsed = execs.tree_of(request)
+        intent = Intent(
+            IntentType.SHELL_COMMAND, text, cwd=request.cwd, env=request.env, session=self._parent.intent.session, door=DOOR,
+            agent=self._parent.intent.agent,
+        )  # fmt: skip
+        judgement = self._guard.pipeline_for_execs(_Known(text, parsed, self._parser()), self._parent.situation).judge(intent)
+        lasting = not judgement.facts.items()  # a script may be another one the next time
+        stopping = execs.stopping(judgement.verdict, self._parent.effects)
+        if stopping is not None:
+            return ExecAnswer(allow=False, words=self._refuse(judgement, stopping), lasting=lasting)
+        if (fault := execs.faulted(judgement.verdict)) is not None:
+            return self.unjudged(request, fault.reason)
+        if judgement.verdict.decision is Decision.ASK:
+            self._learn("asked", judgement)
+        return PASS if lasting else PASS.replace(lasting=False)
+
+    def unjudged(self, request: ExecRequest, why: str) -> ExecAnswer:
+        """By profile; never in silence."""
+        shown = " ".join(request.argv)[:_SHOWN] or "a program"
+        passes = self._guard.profile.effect_decision(EffectKind.UNKNOWN) is Decision.ALLOW
+        finding = Finding(
+            "exec", Decision.DENY, f"{shown_text(shown)} could not be judged: {why}", "start it as a command of its own: it is judged before it runs"
+        )
+        intent = Intent(IntentType.SHELL_COMMAND, shown, cwd=request.cwd or self._parent.intent.cwd, session=self._parent.intent.session, door=DOOR)
+        judgement = self._parent.replace(
+            intent=intent, run=new_run(), verdict=Verdict(Decision.DENY, (finding,), Tier.REFLEX), effects=(), refused=True
+        )
+        if passes:
+            self._learn("unjudged", judgement)
+            return PASS.replace(lasting=False)
+        return ExecAnswer(allow=False, words=self._refuse(judgement, finding), lasting=False)
+
+    def _parser(self) -> Parser:
+        if self._texts is None:
+            from ..execution.parsers import WorkerParser
+
+            self._texts = WorkerParser()
+        return self._texts
+
+    def _refuse(self, judgement: Judgement, finding: Finding) -> str:
+        """Writes the denial down; the words for whoever is refused."""
+        body = records.judged(judgement, self._guard.profile)
+        self._trail.append(
+            AuditRecord(RecordKind.JUDGED, judgement.run, time.time(), (*body, ("exec", 1), ("parent", self._parent.run))), durable=False
+        )
+        self._learn("denied", judgement)
+        return self._guard.denial(judgement.replace(verdict=judgement.verdict.replace(findings=(finding,))))
+
+    def _learn(self, kind: str, judgement: Judgement) -> None:
+        finding = judgement.verdict.finding
+        signature = tuple(dict.fromkeys(f"{effect.kind} {effect.program}".rstrip() for effect in judgement.effects))
+        summary = f"{finding.instinct}: {finding.reason}" if finding else ""
+        NearMisses(self._guard.state).append(NearMiss(kind, time.time(), self._parent.run, signature, summary))
+
+
+class _Known:
+    """The Parser port, with one text read already."""
+
+    def __init__(self, text: str, parsed: Parsed, others: Parser) -> None:
+        self._text = text
+        self._parsed = parsed
+        self._others = others
+
+    def parse(self, text: str) -> Parsed:
+        """The tree of the exec itself; texts inside it are parsed."""
+        return self._parsed if text == self._text else self._others.parse(text)
