@@ -25,7 +25,7 @@ from queue import SimpleQueue
 
 from ..model.execs import PASS, ExecAnswer
 from .jail import syscalls
-from .tracee import SYSTEM, Tracee, Unreadable
+from .tracee import Tracee, Unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ _SWITCH_S = 0.0005  # how long the thread that judges may keep the one that answ
 _GO_ON, _EACCES = 1, 13
 _MOST_KNOWN = 4096
 _MOST_WORDS = 4000  # bytes of our own words: what a pipe takes at once
+_SYSTEM = (b"/usr/", b"/bin/", b"/sbin/")  # what lies here is what it is called: no jail lets a command write there
 _NOT_ENVIRONMENT = (b"_=", b"SHLVL=", b"OLDPWD=")  # differ from call to call and mean nothing
 
 
@@ -68,6 +69,7 @@ class Supervisor:
         self._pending: dict[int, tuple[float, int, Key, ExecRequest]] = {}
         self._asked: SimpleQueue[tuple[int, Key, ExecRequest] | None] = SimpleQueue()
         self._answered: deque[tuple[int, ExecAnswer]] = deque()
+        self._told = (0, b"")
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -205,12 +207,13 @@ class Supervisor:
             return
         try:
             path = tracee.path()
-            if not self._watches(path, tracee):
+            if not self._watches(path, tracee) or not tracee.exists(path):  # a search along PATH: the kernel says "not found" itself
                 self._say(number, PASS)
                 return
             argv, env = tracee.words()
             folder = tracee.folder()
-            key = (path, folder, b"\0".join(argv), *(entry for entry in env if not entry.startswith(_NOT_ENVIRONMENT)))
+            named = path.rpartition(b"/")[2] if path.startswith(_SYSTEM) else path
+            key = (named, folder, b"\0".join(argv), *(entry for entry in env if not entry.startswith(_NOT_ENVIRONMENT)))
             known = self._known.get(key)
             request = tracee.request(path, argv, env) if known is None else None
         except Unreadable as why:
@@ -227,7 +230,7 @@ class Supervisor:
     def _watches(self, path: bytes, tracee: Tracee) -> bool:
         if self._watches_name(path.rpartition(b"/")[2]):
             return True
-        if path.startswith(tuple(map(str.encode, SYSTEM))) and not path.endswith((b"/busybox", b"/toybox")):
+        if path.startswith(_SYSTEM) and not path.endswith((b"/busybox", b"/toybox")):
             return False
         return self._watches_name(tracee.leads_to(path).rpartition(b"/")[2])
 
@@ -267,10 +270,12 @@ class Supervisor:
 
     def _conclude(self, number: int, pid: int, answer: ExecAnswer) -> None:
         if not answer.allow and self._valid(number):
-            self.denied += 1
             words = answer.words.encode("utf-8", "backslashreplace")[:_MOST_WORDS]
-            if not _tell(pid, words):
-                _write(2, words)
+            if self._told != (pid, words):  # else it tries the same program in the next folder of PATH
+                self._told = (pid, words)
+                self.denied += 1
+                if not _tell(pid, words):
+                    _write(2, words)
         self._say(number, answer)
 
     def _say(self, number: int, answer: ExecAnswer) -> None:
@@ -300,8 +305,8 @@ class Supervisor:
             kept = sorted((self._listener, self._event))
             for before, after in zip([2, *kept], [*kept, 1 << 16], strict=True):
                 os.closerange(before + 1, after)
-            for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
-                signal.signal(number, signal.SIG_DFL)
+            for caught in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+                signal.signal(caught, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             self._judge.afresh()
             self._stopping = False

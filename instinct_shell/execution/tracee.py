@@ -18,7 +18,6 @@ _MOST_WORDS = 1 << 18
 _SPAN = 1 << 18  # words that lie as close together as this are read at once
 _AT_EMPTY_PATH = 0x1000
 _SELF = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
-SYSTEM = ("/usr/", "/bin/", "/sbin/")  # what lies here is what it is called: no jail lets a command write there
 
 
 class Unreadable(Exception):
@@ -61,6 +60,17 @@ class Tracee:
             return os.readlink(b"/proc/%d/root" % self.pid + full)
         except (OSError, ValueError):
             return b""
+
+    def exists(self, path: bytes) -> bool:
+        """Whether there is anything of this name for the process."""
+        full = path if path.startswith(b"/") else self._base() + b"/" + path
+        try:
+            os.lstat(b"/proc/%d/root" % self.pid + full)
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except (OSError, ValueError):
+            return True  # better to ask once too often
+        return True
 
     def words(self) -> tuple[tuple[bytes, ...], tuple[bytes, ...]]:
         """argv and environment."""

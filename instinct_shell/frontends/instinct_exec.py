@@ -137,6 +137,7 @@ def _run(options: ExecOptions) -> int:
 def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
     """Judge, run and say what is to be said. made: another class of guard (resident/worker.py)."""
     from ..wiring import open_guard
+    from .present import plain_denial
 
     if options.report_fd >= 0:
         _keep_for_ourselves(options.report_fd)
@@ -149,7 +150,7 @@ def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
         upcoming=options.text,
         made=made,
     )
-    guard.announce = tell
+    guard.announce, guard.denial = tell, plain_denial
     intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
     outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
     _report(outcome, options)

@@ -86,6 +86,11 @@ def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
+def plain_denial(judgement: Judgement) -> str:
+    """The same lines for a stream of which nothing is known."""
+    return denial(judgement, Style())
+
+
 def failure(message: str, hint: str, style: Style) -> str:
     """What went wrong on our side and how to mend it: one message, no traceback."""
     lines = [f"{style.paint('instinct:', '1;31')} {clip(style.clean(message), FINDING_CHARACTERS)}"]

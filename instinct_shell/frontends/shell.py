@@ -107,13 +107,14 @@ def _one_command(call: ShellCall, made: type[Guard] | None = None) -> Outcome | 
 
         return run_probe(call, start_up, made)
     from ..wiring import open_guard
+    from .present import plain_denial
 
     wrapped = unwrap(call.text, home, call.argv0) if call.mode == "text" and not call.name else None
     judged = call.prelude + (wrapped.inner if wrapped else call.text)
     session = os.environ.get("INSTINCT_SESSION") or session
     guard = open_guard(session=session, one_shot=False, dedicated=True, upcoming=judged, made=made)
     use_pinned_shell(guard, call.argv0)
-    guard.announce = tell
+    guard.announce, guard.denial = tell, plain_denial
     intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional)
     tracker = Tracker(wrapped.tracker if wrapped else "")
 

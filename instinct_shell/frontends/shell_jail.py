@@ -17,6 +17,7 @@ from ..model.jailspec import JailLevel, RunResult
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import JailSpec
+    from ..model.ports import ExecJudge
 
 CALLERS_STDIN, CALLERS_STDERR = 200, 201
 NEWLINE = "\n"
@@ -27,8 +28,10 @@ _F_SETPIPE_SZ, _FIONREAD, _PAGE = 1031, 0x541B, 4096
 class SessionJail:
     """Implements the Jail port for the commands of one session; `start` makes the jail, `close` ends it."""
 
-    def __init__(self, spec: JailSpec, *, interactive: bool) -> None:
+    def __init__(self, spec: JailSpec, *, interactive: bool, execs: ExecJudge | None = None) -> None:
+        """execs: who judges what the session's commands start, where the spec wants that."""
         self._spec = spec
+        self._execs = execs
         self._interactive = interactive
         self._pipe = -1
         self._inode = 0
@@ -66,7 +69,7 @@ class SessionJail:
 
             die_with_parent(signal.SIGTERM)
             self._hand_over(reader)
-            result = Launcher(dedicated=True).run(self._spec)
+            result = Launcher(dedicated=True, execs=self._execs).run(self._spec)
             if result.failure:
                 from .failure import tell
 
@@ -129,7 +132,7 @@ class SessionJail:
     def _alone(self, spec: JailSpec) -> RunResult:
         from ..execution.launcher import Launcher
 
-        result = Launcher().run(spec)
+        result = Launcher(execs=self._execs).run(spec)
         self._alone_status = result.status
         return result
 

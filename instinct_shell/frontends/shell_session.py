@@ -33,11 +33,12 @@ def run_session(call: ShellCall) -> int:
     from ..execution.agents import identify
     from ..execution.host import pinned_bash
     from ..wiring import open_guard
+    from .present import plain_denial
 
     agent, session = identify(os.environ)
     guard = open_guard(session=os.environ.get("INSTINCT_SESSION") or session)
     use_pinned_shell(guard, call.argv0)
-    guard.announce = tell
+    guard.announce, guard.denial = tell, plain_denial
     interactive = call.interactive or (sys.stdin is not None and os.isatty(0) and os.isatty(2))
     served = Session(guard, call, agent, interactive=interactive, shell=pinned_bash())
     return served.serve()
@@ -57,7 +58,7 @@ class Session:
         self._parser = WorkerParser()
         self._lines = Lines()
         self._shell = shell
-        self._jail = SessionJail(self._jail_spec(), interactive=interactive)
+        self._jail = SessionJail(self._jail_spec(), interactive=interactive, execs=guard.share_execs())
         guard.held = self._jail
 
     def _jail_spec(self) -> JailSpec:

@@ -199,8 +199,8 @@ class EngineGuard(Guard):
         spec = super().confine(judgement)
         if spec.session is not None and not os.path.exists(spec.session.path):
             raise LongWay("a session has to be started")
-        if spec.vetted:
-            raise LongWay("git's configuration is compared after the run")
+        if not order.can_plan(spec):
+            raise LongWay("the launcher has to take part while it runs, or to look after it")
         # The caller makes the mounts while this is written down; the command starts at GO and not before.
         plan = protocol.record(protocol.PLAN, order.encode(spec, terminal=self.call.on_terminal))
         protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))

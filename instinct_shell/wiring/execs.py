@@ -6,11 +6,14 @@ of which nothing is known (`"unknown" = "allow"` in `[effects]`), and is refused
 
 from __future__ import annotations
 
+import json
+import os
 import time
 
 from ..engine import execs, records
 from ..instincts.base import shown as shown_text
-from ..model.effect import EffectKind
+from ..model.codec import decode, encode
+from ..model.effect import Effect, EffectKind
 from ..model.execs import PASS, ExecAnswer
 from ..model.intent import Intent, IntentType
 from ..model.record import AuditRecord, NearMiss, RecordKind
@@ -41,10 +44,39 @@ class ExecSteps:
         self._parent = parent
         self._set = execs.WatchSet(rows_of(guard.profile.programs))
         self._texts: Parser | None = None
+        self._memory = -1
+
+    # ------------------------------------------------------------ what covers
+
+    @property
+    def shared(self) -> bool:
+        """Whether another process judges with what this one allows."""
+        return self._memory >= 0
+
+    def share(self) -> None:
+        """Before the fork of the process that will judge."""
+        if not self.shared:
+            self._memory = os.memfd_create("instinct-execs", os.MFD_CLOEXEC)
+
+    def cover(self, parent: Judgement) -> None:
+        """Another command was allowed: its effects cover what it starts."""
+        data = json.dumps({"run": parent.run, "effects": encode(parent.effects)}).encode()
+        os.pwrite(self._memory, data, 0)
+        os.ftruncate(self._memory, len(data))
+
+    def _current(self) -> Judgement:
+        """The command that runs now."""
+        if self.shared and (size := os.fstat(self._memory).st_size):
+            said, _ = json.JSONDecoder().raw_decode(os.pread(self._memory, size, 0).decode())
+            self._parent = self._parent.replace(run=said["run"], effects=decode(tuple[Effect, ...], said["effects"]))
+        return self._parent
+
+    # ------------------------------------------------------------ the port
 
     def afresh(self) -> None:
         """In a process that goes on after the launcher: the parser's worker was the launcher's."""
         self._texts = None
+        self._memory = -1
 
     def watches(self, name: str) -> bool:
         """Whether a program's row can come to anything that is judged here."""
@@ -54,6 +86,7 @@ class ExecSteps:
         """The answer, written down when it is a refusal or would have been a question."""
         if execs.own_step(request):
             return PASS
+        parent = self._current()
         text, parsed = execs.tree_of(request)
         intent = Intent(
             IntentType.SHELL_COMMAND, text, cwd=request.cwd, env=request.env, session=self._parent.intent.session, door=DOOR,
@@ -61,7 +94,7 @@ class ExecSteps:
         )  # fmt: skip
         judgement = self._guard.pipeline_for_execs(_Known(text, parsed, self._parser()), self._parent.situation).judge(intent)
         lasting = not judgement.facts.items()  # a script may be another one the next time
-        stopping = execs.stopping(judgement.verdict, self._parent.effects)
+        stopping = execs.stopping(judgement.verdict, parent.effects)
         if stopping is not None:
             return ExecAnswer(allow=False, words=self._refuse(judgement, stopping), lasting=lasting)
         if (fault := execs.faulted(judgement.verdict)) is not None:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from ..instincts.base import Instinct
     from ..model.effect import Effect
     from ..model.jailspec import JailSpec, Session
-    from ..model.ports import ExecJudge, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
+    from ..model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from ..model.profile import Profile
     from ..pipeline import Pipeline
+    from .execs import ExecSteps
 
 FACT_DEADLINE_MS = 400
 LEVELS = frozenset(str(level) for level in JailLevel)
@@ -67,7 +68,7 @@ class Guard:
         self.announce: Callable[[str], None] = _nobody_listens
         self.denial: Callable[[Judgement], str] = _plain_denial  # how this front door tells a denial, to programs inside too
         self._pipeline: Pipeline | None = None
-        self._execs: ExecJudge | None = None
+        self._execs: ExecSteps | None = None
 
     def register(self, instinct: object) -> None:
         """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
@@ -249,7 +250,7 @@ class Guard:
         shell = pinned_bash()
         spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=self._disk(situation), programs=programs, shell=shell)
         if spec.supervise_execs:
-            self._execs = self.exec_judge(judgement)
+            self._execs = self._judge_execs(judgement)
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
@@ -257,11 +258,20 @@ class Guard:
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
         return self.adapt(spec.replace(least_level=level) if level is JailLevel.FULL else spec)
 
-    def exec_judge(self, judgement: Judgement) -> ExecJudge:
+    def _judge_execs(self, judgement: Judgement) -> ExecSteps:
         """Who judges what the programs of this allowed command start."""
         from .execs import ExecSteps
 
+        if self._execs is not None and self._execs.shared:
+            self._execs.cover(judgement)
+            return self._execs
         return ExecSteps(self, judgement)
+
+    def share_execs(self) -> ExecSteps | None:
+        """For a jail that another process keeps open for many commands: it judges execs by what was allowed last, here. None when nothing is to."""
+        if self._execs is not None:
+            self._execs.share()
+        return self._execs
 
     def _session(self, intent: Intent, network: str) -> Session | None:
         """The jail session that an agent's commands share; None for one-shot jails."""

@@ -34,6 +34,11 @@ _KINDS = {
 }
 
 
+def can_plan(spec: JailSpec) -> bool:
+    """Whether a ready-made plan says all that this spec wants. All else is the launcher's own work, from the spec itself (launcher.py)."""
+    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs)
+
+
 def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
     """The plan. terminal: one of the caller's 0, 1, 2 is one, so that the command has to stay in the caller's process group.
 
@@ -43,8 +48,8 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
         plan = view.plan_for(spec)
     except StepFailed as failure:
         raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
-    if spec.descriptors or spec.limits.output_bytes:
-        raise JailError("a ready-made plan passes no other descriptors and counts no output")
+    if not can_plan(spec.replace(vetted=())):  # what is compared after the run is not the plan's business
+        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged")
     abi = landlock.abi()
     own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)
