@@ -314,7 +314,7 @@ def family(module: str) -> dict[str, Program]:
 
 def canonical(name: str) -> str:
     """The name under which a row stands: without a version (`python3.12`) or a Windows suffix (`git.exe`)."""
-    if name in MODULES:
+    if name in MODULES or name == "cc1":  # the compiler proper, not version 1 of cc
         return name
     if name.endswith(".exe"):
         return canonical(name[:-4])

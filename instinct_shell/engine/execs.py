@@ -12,6 +12,7 @@ import posixpath
 from ..effects.call import inside
 from ..effects.catalog import Catalog
 from ..effects.roles import ROLES
+from ..instincts.ground import TMP
 from ..instincts.registry import BUILTIN
 from ..model.effect import Effect, EffectKind, Span, TargetKind
 from ..model.verdict import Decision
@@ -45,6 +46,7 @@ _KINDS = frozenset(EffectKind) - {
     EffectKind.SPEND_COMMIT,
     EffectKind.UNKNOWN,
 }
+_LOCAL_GIT = (EffectKind.GIT_DISCARD, EffectKind.GIT_REWRITE, EffectKind.GIT_DELETE_REF)
 # Programs whose files are what their name says; anything else by a path is a script of somebody's.
 _SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/")
 # A program that does its work by starting itself: its steps belong to the call that was judged (`git stash` runs `git reset --hard`).
@@ -116,12 +118,23 @@ def own_step(request: ExecRequest) -> bool:
     return posixpath.basename(request.program) == _BY_ITSELF == posixpath.basename(request.caller)
 
 
-def stopping(verdict: Verdict, covering: Iterable[Effect]) -> Finding | None:
+def in_scratch(request: ExecRequest, workspace: str) -> bool:
+    """Whether a git call is about a repository in scratch, as the tests of a project make them: nothing there is anybody's work."""
+    if posixpath.basename(request.program) != "git" or not inside(request.cwd, TMP) or inside(request.cwd, workspace):
+        return False
+    elsewhere = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in request.argv[1:])
+    return not elsewhere and not any(name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR") for name, _ in request.env)
+
+
+def stopping(request: ExecRequest, verdict: Verdict, covering: Iterable[Effect], workspace: str) -> Finding | None:
     """The finding that stops the exec; None when it goes on. covering: the effects that the whole command was judged and allowed to have."""
     allowed = tuple(covering)
+    scratch = in_scratch(request, workspace)
     for finding in verdict.findings:
         effect = finding.effect
         if finding.decision is not Decision.DENY or finding.instinct not in ACTING or effect is None:
+            continue
+        if scratch and effect.kind in _LOCAL_GIT:
             continue
         if not effect.target.dynamic and not any(covers(parent, effect) for parent in allowed):
             return finding

@@ -89,7 +89,10 @@ class Canary(Value):
 
 
 class Host(Value):
-    """What the jail is made of here. obstacle, hint: why we cannot make namespaces ourselves, and what to do. kind, advice: of hosts.py's table."""
+    """What the jail is made of here. obstacle, hint: why we cannot make namespaces ourselves, and what to do. kind, advice: of hosts.py's table.
+
+    execs: why the programs that a command starts cannot be judged here; "" when they can.
+    """
 
     level: JailLevel
     layers: tuple[str, ...]
@@ -101,6 +104,7 @@ class Host(Value):
     hint: str = ""
     kind: str = ""
     advice: str = ""
+    execs: str = ""
 
 
 def claims() -> tuple[tuple[str, bool], ...]:
@@ -129,7 +133,31 @@ def host() -> Host:
         hint=reach.hint,
         kind=kind.kind,
         advice=kind.advice,
+        execs=_obstacle_to_execs(),
     )
+
+
+def _obstacle_to_execs() -> str:
+    """What the kernel says to the filter that has execs judged, tried in a process of its own; "" when it takes it."""
+    from .jail import privileges, seccomp, syscalls
+
+    if not syscalls.supported():
+        return f"not known on `{syscalls.MACHINE}`"
+    child = os.fork()
+    if child == 0:
+        status = 255
+        try:
+            privileges.no_new_privileges()
+            seccomp.listen(seccomp.execs())
+            status = 0
+        except syscalls.StepFailed as failure:
+            status = failure.errno or 255
+        finally:
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status == errno.EBUSY:
+        return "something above us has its own notification filter, and the kernel allows only one"
+    return "" if status == 0 else f"the kernel refused the filter ({errno.errorcode.get(status, status)})"
 
 
 def _bash_version() -> str:

@@ -94,7 +94,7 @@ class ExecSteps:
         )  # fmt: skip
         judgement = self._guard.pipeline_for_execs(_Known(text, parsed, self._parser()), self._parent.situation).judge(intent)
         lasting = not judgement.facts.items()  # a script may be another one the next time
-        stopping = execs.stopping(judgement.verdict, parent.effects)
+        stopping = execs.stopping(request, judgement.verdict, parent.effects, parent.situation.workspace)
         if stopping is not None:
             return ExecAnswer(allow=False, words=self._refuse(judgement, stopping), lasting=lasting)
         if (fault := execs.faulted(judgement.verdict)) is not None:

@@ -211,7 +211,7 @@ def _judged(record: AuditRecord) -> Run:
     words = {name: str(record.get(name, "")) for name in ("decision", "tier", "session", "door")}
     return Run(
         record.run, record.at, words["decision"], words["tier"], str(deciding.get("instinct", "")), str(deciding.get("reason", "")),
-        words["session"], words["door"], content,
+        words["session"], words["door"], content, f"refused inside {str(parent)[:12]}" if (parent := record.get("parent")) else "not run",
     )  # fmt: skip
 
 

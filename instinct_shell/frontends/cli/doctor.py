@@ -75,6 +75,8 @@ def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool
         yield style.clean("called by " + ", under ".join(f"{one.agent} (process {one.pid}, for {duration(one.seconds)})" for one in agents))
     yield f"jail level: {style.paint(str(machine.level), '1')} ({', '.join(machine.layers) or 'no layer'})"
     yield style.clean(f"launcher: {launcher()}")
+    judged = f"cannot be judged: {machine.execs}" if machine.execs else "judged where the profile says so (`supervise_execs`: staging, prod)"
+    yield style.clean(f"programs that a command starts: {judged}")
     yield style.clean(f"kind of host: {machine.kind}")
     if machine.obstacle:
         yield style.clean(f"  no namespaces of our own, because {machine.obstacle}")

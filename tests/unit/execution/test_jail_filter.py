@@ -112,6 +112,19 @@ def test_foreign_architectures_die_and_unknown_numbers_are_absent(machine: str) 
     assert decide(program, ARCHITECTURES[machine], syscalls.NEWEST_KNOWN + 1) == ENOSYS
 
 
+def test_the_filter_that_asks_knows_execs_alone(machine: str) -> None:
+    """Installed beside the other one, whose refusals are stricter and count: x32 and foreign architectures never get as far as an exec."""
+    program = seccomp.execs()
+    here = ARCHITECTURES[machine]
+    asked = {number for number in range(600) if decide(program, here, number) == 0x7FC00000}
+    assert asked == {syscalls.number("execve"), syscalls.number("execveat")}
+    assert asked == ({59, 322} if machine == "x86_64" else {221, 281})
+    assert {decide(program, here, number) for number in range(600) if number not in asked} == {ALLOW}
+    assert decide(program, 0x40000003, 11) == ALLOW  # i386's execve: the other filter kills it
+    assert decide(seccomp.assemble(HOST), 0x40000003, 11) == KILL
+    assert decide(seccomp.assemble(HOST), here, 0x40000000 + 520) == ENOSYS  # x32's execve
+
+
 def test_the_usual_calls_pass(machine: str) -> None:
     """Every number without a rule is allowed without looking at its arguments, so that the kernel can cache it."""
     program = seccomp.assemble(HOST)
