@@ -70,6 +70,7 @@ class Supervisor:
         self._asked: SimpleQueue[tuple[int, Key, ExecRequest] | None] = SimpleQueue()
         self._answered: deque[tuple[int, ExecAnswer]] = deque()
         self._told = (0, b"")
+        self._refused: tuple[int, Key, ExecAnswer] = (0, (), PASS)  # the last one: it may try the same in the next folder of PATH
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
@@ -214,7 +215,7 @@ class Supervisor:
             folder = tracee.folder()
             named = path.rpartition(b"/")[2] if path.startswith(_SYSTEM) else path
             key = (named, folder, b"\0".join(argv), *(entry for entry in env if not entry.startswith(_NOT_ENVIRONMENT)))
-            known = self._known.get(key)
+            known = self._refused[2] if self._refused[:2] == (pid, key) else self._known.get(key)
             request = tracee.request(path, argv, env) if known is None else None
         except Unreadable as why:
             self._not_read(number, pid, str(why))
@@ -255,6 +256,8 @@ class Supervisor:
             if pending is None:
                 continue  # too late
             _, pid, key, _ = pending
+            if not answer.allow:
+                self._refused = (pid, key, answer)
             if answer.lasting:
                 if len(self._known) >= _MOST_KNOWN:
                     self._known.clear()
@@ -329,7 +332,7 @@ def hand_over(listener: int, to: int) -> None:
     try:
         connection.sendmsg([b"L"], [(SOL_SOCKET, SCM_RIGHTS, struct.pack("=i", listener))])
     except OSError as problem:
-        raise syscalls.StepFailed("handing over what judges execs", problem.errno or 0) from None
+        raise syscalls.StepFailed("sending the launcher what has execs judged", problem.errno or 0) from None
     connection.detach()
 
 

@@ -93,7 +93,8 @@ class ExecSteps:
             agent=self._parent.intent.agent,
         )  # fmt: skip
         judgement = self._guard.pipeline_for_execs(_Known(text, parsed, self._parser()), self._parent.situation).judge(intent)
-        lasting = not judgement.facts.items()  # a script may be another one the next time
+        # A script may be another one the next time, and another command may be allowed another thing.
+        lasting = not judgement.facts.items() and not self.shared
         stopping = execs.stopping(request, judgement.verdict, parent.effects, parent.situation.workspace)
         if stopping is not None:
             return ExecAnswer(allow=False, words=self._refuse(judgement, stopping), lasting=lasting)

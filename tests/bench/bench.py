@@ -165,6 +165,56 @@ def judging(table: Table, limit: int, env: dict[str, str], cwd: str) -> None:
     table.row("text to verdict, warm, p99", middle(whole[200:], 0.99), "ms", 12.0, note)
 
 
+def supervision(table: Table, rounds: int, env: dict[str, str], cwd: str) -> None:
+    """What it costs that each program a command starts is judged: by the exec, and for a whole build. Least of the rounds, which alternate."""
+
+    def took(judged: str, text: str) -> float:
+        words = [PYTHON, "-I", "-B", "-X", "utf8", str(TOP / "tests/bench/supervised.py"), cwd, judged, text]
+        said = subprocess.run(words, env=env, cwd=cwd, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
+        return int(said.split()[-1]) / 1000
+
+    many = 200
+    loop = f"for ((i = 0; i < {many}; i++)); do {{}}; done >/dev/null"
+    rows = {
+        "exec outside the watch set, added": (loop.format("/bin/true"), 0.3),
+        "watched exec, the same again, added": (loop.format("/bin/cat /dev/null"), None),
+        "watched exec, judged each time, added": (loop.format("/bin/cat /dev/null $i"), None),
+    }
+    Path(cwd, "0").touch()
+    for name, (text, promise) in rows.items():
+        if "$i" in text:
+            for number in range(many):
+                Path(cwd, str(number)).touch()
+        times: dict[str, list[float]] = {"on": [], "off": []}
+        for _ in range(rounds):
+            for judged, known in times.items():
+                known.append(took(judged, text))
+        added = (min(times["on"]) - min(times["off"])) / many
+        table.row(name, added, "ms", promise, f"{many} execs, least of {rounds}, {min(times['off']) / many:.2f} ms each without")
+    if shutil.which("make") is None or shutil.which("cc") is None:
+        print("no make or no C compiler: no build to measure")
+        return
+    build(Path(cwd), 60)
+    times = {"bare": [], "on": [], "off": []}
+    for _ in range(rounds):
+        for judged, known in times.items():
+            subprocess.run(["make", "-s", "clean"], cwd=cwd, check=True)
+            known.append(wall_ms(["make", "-s", "-j2"], env, cwd) if judged == "bare" else took(judged, "make -s -j2"))
+    note = f"60 files of C, least of {rounds}, {min(times['bare']):.0f} ms bare"
+    table.row("make -j2 in the jail against bare", min(times["off"]) / min(times["bare"]), "x", 1.05, note)
+    table.row("make -j2 with execs judged against bare", min(times["on"]) / min(times["bare"]), "x", 1.15, note)
+
+
+def build(folder: Path, files: int) -> None:
+    """A small C project."""
+    for number in range(files):
+        text = f'#include <stdio.h>\nint part{number}(int n) {{ for (int i = 0; i < n; i++) printf("%d", i); return n + {number}; }}\n'
+        Path(folder, f"part{number}.c").write_text(text, encoding="ascii")
+    objects = " ".join(f"part{number}.o" for number in range(files))
+    rules = f"all: out.a\nout.a: {objects}\n\tar rc $@ $^\n%.o: %.c\n\tcc -O2 -c -o $@ $<\nclean:\n\trm -f out.a {objects}\n.PHONY: all clean\n"
+    Path(folder, "Makefile").write_text(rules, encoding="ascii")
+
+
 def books(table: Table, rounds: int, state: str) -> None:
     """Audit and ledger."""
     from instinct_shell.model.record import AuditRecord, RecordKind
@@ -214,6 +264,7 @@ def main() -> int:
         # A runtime folder of its own: the engine that is measured is not the one that anybody works with.
         env = {**os.environ, "XDG_STATE_HOME": str(state), "XDG_RUNTIME_DIR": str(runtime)}
         processes(table, 5 if args.quick else 31, env, str(work))
+        supervision(table, 3 if args.quick else 11, env, str(work))
         judging(table, 300 if args.quick else 3000, env, str(work))
         books(table, 50 if args.quick else 500, str(state / "instinct-shell"))
     if table.missed:

@@ -12,7 +12,6 @@ import select
 import signal
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from jail_harness import Caller, Run, base_spec, processes_with

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from engines import Engines, own_engines
+from shell_harness import Shell
 
 pytestmark = pytest.mark.jail
 PYTHON = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
@@ -138,14 +139,14 @@ def test_whatever_stands_between(world: World, maker: str) -> None:
 
 def test_a_hook_in_plain_shell(world: World) -> None:
     """The text shows it this time: whether the reflexes or the exec stops it, nothing is lost."""
-    world.write(".git/hooks/pre-commit", "#!/bin/sh\nset -e\nd=$HOME\nrm -rf \"$d\"\n", 0o755)
+    world.write(".git/hooks/pre-commit", '#!/bin/sh\nset -e\nd=$HOME\nrm -rf "$d"\n', 0o755)
     run = world.run("git -c user.name=t -c user.email=t@t commit -qam x")
     assert run.returncode != 0, run
     assert "denied by" in run.stderr
 
 
 def test_what_the_command_was_allowed_to_do_is_not_judged_again(world: World) -> None:
-    run = world.run("git stash -q -u && git stash pop -q && mkdir -p build && touch build/x && rm -rf build && d=$(mktemp -d) && rm -r \"$d\"; echo $?")
+    run = world.run('git stash -q -u && git stash pop -q && mkdir -p build && touch build/x && rm -rf build && d=$(mktemp -d) && rm -r "$d"; echo $?')
     assert (run.returncode, run.stdout.splitlines()[-1:]) == (0, ["0"]), run
     assert "denied" not in run.stderr, run.stderr
     assert (world.workspace / "README.md").read_text() == "# app\nnot committed\n"
@@ -197,3 +198,19 @@ def test_ordinary_work_is_not_disturbed(world: World) -> None:
         assert run.returncode == 0, (command, run)
         assert "instinct:" not in run.stderr, (command, run.stderr)
     assert not [record for record in world.records() if record["body"].get("exec")]
+
+
+def test_a_shell_that_stays_judges_by_what_it_was_told_last(world: World, tmp_path: Path) -> None:
+    """The drop-in shell, fed from stdin: one jail for many commands, each of which covers what it starts itself."""
+    shell = Shell(tmp_path / "shell", world.workspace)
+    world.words(["git", "reset", "--hard"], ["ls", "-d", "."])
+    lines = f"{PYTHON} run.py </dev/null\nmkdir -p build; touch build/x; rm -rf build && echo removed\ngit stash -q -u && git stash pop -q && echo kept\n{PYTHON} run.py </dev/null\n"
+    run = shell.run(given=lines.encode(), INSTINCT_PROFILE="staging", INSTINCT_WORKSPACE=str(world.workspace))
+    said = run.stdout.decode()
+    assert said.count("git refused 13") == 2, run
+    assert said.count("ls 0") == 2, run
+    assert "removed\n" in said, run
+    assert "kept\n" in said, run
+    inside = [record for record in shell.records() if record.get("exec")]
+    assert [record["intent"]["content"] for record in inside] == ["git reset --hard"] * 2
+    assert len({record["parent"] for record in inside}) == 2

@@ -60,6 +60,7 @@ _OTHER_HINTS = (
     ("opening `", "make the folder, or run the command again: the path is not what was judged"),
     ("entering `", "change to a folder that exists and is not masked"),
     ("handing over ", "redirect from a file, a pipe or /dev/null instead"),
+    ("installing the filter that has each exec", "start outside of what has a notification filter of its own, or leave `supervise_execs` off in your profile"),
     ("reading the plan", "correct the paths in the profile"),
 )
 
