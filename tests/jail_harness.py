@@ -180,6 +180,26 @@ def reachable(caller: Caller, level: str) -> None:
         cannot(f"no jail of level {level} for {caller.name}: {run.err.decode(errors='replace')}")
 
 
+class Running(subprocess.Popen[bytes]):
+    """A process that its `with` ends, whatever became of the test: a plain one would be waited for."""
+
+    def __exit__(self, *why: object) -> None:
+        self.kill()
+        super().__exit__(*why)  # type: ignore[arg-type]  # as it was given
+
+
+def running_as(*argv: str) -> list[int]:
+    """Every process on this machine with exactly this command line."""
+    wanted = b"".join(word.encode() + b"\0" for word in argv)
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                if (entry / "cmdline").read_bytes() == wanted:
+                    found.append(int(entry.name))
+    return found
+
+
 def processes_with(marker: str) -> list[int]:
     """Every process on this machine whose command line holds the marker, but for this one."""
     found = []

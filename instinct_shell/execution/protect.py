@@ -33,8 +33,7 @@ _GIT_DATA, _TRUSTED, _HOST_RUN, _CONTENT = range(4)  # what is protected first w
 
 def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDisk:
     """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either. Raises JailError."""
-    homes = (situation.home.rstrip("/"),) if situation.home != "/" else ()
-    ground = ground_for(profile, situation.workspace, homes, situation.guard_paths)
+    ground = _ground(profile, situation)
     protected, hidden = _in_workspace(ground)
     masked = _secrets(ground)
     if profile.mask_env_files:
@@ -44,6 +43,16 @@ def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDis
     elsewhere = linked(ground.workspace)
     protected += [*elsewhere.held, *(path for folder in elsewhere.folders for path in _git_data(folder))]
     return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache, elsewhere.folders)
+
+
+def secrets_on_disk(profile: Profile, situation: Situation) -> tuple[str, ...]:
+    """The existing secrets of the situation's home and of the machine, without a look at the workspace."""
+    return tuple(_secrets(_ground(profile, situation)))
+
+
+def _ground(profile: Profile, situation: Situation) -> Ground:
+    homes = (situation.home.rstrip("/"),) if situation.home != "/" else ()
+    return ground_for(profile, situation.workspace, homes, situation.guard_paths)
 
 
 def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:

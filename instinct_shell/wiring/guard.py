@@ -287,13 +287,13 @@ class Guard:
     def _disk(self, situation: Situation) -> OnDisk:
         """What is there to protect and to mask, for the home that commands see and for the account's own."""
         from ..execution.host import cache_folder
-        from ..execution.protect import on_disk
+        from ..execution.protect import on_disk, secrets_on_disk
 
         cache = cache_folder(self.person, self.workspace) if self.profile.caches else ""
         found = on_disk(self.profile, situation, cache=cache)
         for home in self.person.homes:
             if home != situation.home:
-                masked = on_disk(self.profile, situation.replace(home=home), cache=cache).masked
+                masked = secrets_on_disk(self.profile, situation.replace(home=home))
                 found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
         # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
         states = [self.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in self.person.homes)]

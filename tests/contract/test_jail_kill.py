@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, base_spec, processes_with
+from jail_harness import Caller, Running, base_spec, processes_with
 
 pytestmark = pytest.mark.jail
 ROUNDS = int(os.environ.get("INSTINCT_KILLS", "40"))
@@ -49,7 +49,7 @@ def test_kill_at_a_random_moment(caller: Caller, level: str, victim: str) -> Non
         marker = f"59{os.getpid()}.{round_number}{len(victim)}{time.monotonic_ns() % 10**6}"
         if level == "session" and round_number % 3 == 0:
             caller.end_session()  # so that some moments lie in the making of a session
-        with subprocess.Popen(caller.driver(_spec(workspace, marker), at=level), start_new_session=True, stderr=subprocess.DEVNULL) as running:
+        with Running(caller.driver(_spec(workspace, marker), at=level), start_new_session=True, stderr=subprocess.DEVNULL) as running:
             select.select([], [], [], chance.uniform(0.0, 0.12))
             if victim == "holder":
                 caller.end_session()
@@ -71,7 +71,7 @@ def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> N
     """Then the outcome is unknown, and the launcher says so instead of claiming that nothing ran."""
     marker = f"61{os.getpid()}.{time.monotonic_ns() % 10**6}"
     spec = _spec(caller.folder(), marker)
-    with subprocess.Popen(caller.driver(spec, at=level), stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
+    with Running(caller.driver(spec, at=level), stderr=subprocess.PIPE, stdout=subprocess.PIPE) as running:
         attendant = _attendant_of(running.pid)
         os.kill(attendant, signal.SIGKILL)
         assert running.wait(20) == 125

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, base_spec, processes_with, reachable
+from jail_harness import Caller, Running, base_spec, processes_with, reachable, running_as
 
 pytestmark = pytest.mark.jail
 SERVE = "import http.server as h; h.HTTPServer(('127.0.0.1', {port}), h.SimpleHTTPRequestHandler).serve_forever()"
@@ -43,8 +43,8 @@ class Session:
         assert (done.returncode, done.stderr) == (0, b""), done
         return done.stdout.decode()
 
-    def start(self, text: str, **options: object) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(self.argv(text), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # type: ignore[call-overload, no-any-return]
+    def start(self, text: str, **options: object) -> Running:
+        return Running(self.argv(text), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options)  # type: ignore[call-overload, no-any-return]
 
     def holder(self) -> int:
         return self.caller.holder(self.name)
@@ -133,7 +133,7 @@ def test_a_killed_holder_ends_everything_and_the_next_command_starts_anew(sessio
     first = session.holder()
     assert first > 0  # a signal to 0 would be for ourselves
     with session.start(f"sleep {own}", stdout=subprocess.DEVNULL) as running:
-        wait_until(lambda: len(processes_with(own)) >= 2)
+        wait_until(lambda: running_as("sleep", own) != [])  # before that it may find the holder gone, and rightly make a new one
         os.kill(first, signal.SIGKILL)
         assert running.wait(20) == 125
     wait_until(lambda: processes_with(own) == processes_with(server) == [])
