@@ -28,6 +28,7 @@ sys.path.insert(0, str(TOP / "tests"))
 WORLD = "/srv/work/app"
 HOME = "/home/dev"
 STATE = "/srv/state"  # where no case looks
+GUARD = "/srv/guard"  # this checkout, so that no verdict depends on where it lies: in /tmp, `find /tmp -delete` would reach it
 FILES = {
     ".env": "API_KEY=not-a-real-key\n",
     ".gitignore": "build/\ndist/\nnode_modules/\n.env\n",
@@ -121,7 +122,11 @@ def judge_all(lines: list[dict[str, object]], profile: str, script: str = __file
 
 def inside(profile: str) -> None:
     """In the namespace: make the world, then become the batch."""
+    top = os.open(TOP, os.O_PATH)  # it may lie below what is covered now
     subprocess.run(["mount", "-t", "tmpfs", "tmpfs", "/srv"], check=True)
+    Path(GUARD).mkdir()
+    subprocess.run(["mount", "--rbind", f"/proc/{os.getpid()}/fd/{top}", GUARD], check=True)
+    os.close(top)
     Path(STATE).mkdir(mode=0o700)
     for name, text in FILES.items():
         path = Path(WORLD, name)
@@ -131,7 +136,7 @@ def inside(profile: str) -> None:
     for words in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
         subprocess.run([*git, *words], check=True, stdin=subprocess.DEVNULL)
     os.chdir(WORLD)
-    program = str(TOP / "bin" / "instinct")
+    program = f"{GUARD}/bin/instinct"
     os.execv(program, [program, "check", "--batch", "--profile", profile, "--workspace", WORLD])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -24,13 +25,19 @@ WAIT = 600  # seconds for one installation over a slow line
 
 
 def cache() -> Path:
-    """Where the agents are kept, and where scenes are played: no command may write there, and nobody else in any folder above it."""
+    """Where the agents are kept, and where scenes are played: no command may write there, and nobody else in any folder above it.
+
+    A HOME made for this run often lies under /tmp, which is every command's: then it is the account's own home.
+    """
     base = os.environ.get("XDG_CACHE_HOME", "")
-    found = Path(base if base.startswith("/") else Path.home() / ".cache") / "instinct-shell-e2e"
-    if found.resolve().is_relative_to("/tmp") or found.resolve().is_relative_to("/var/tmp"):  # named to be avoided
-        pytest.fail(f"`{found}` lies where commands may write: set XDG_CACHE_HOME to a folder elsewhere")
-    found.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return found
+    places = [Path(base)] if base.startswith("/") else []
+    places += [Path.home() / ".cache", Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache"]
+    for place in places:
+        found = place / "instinct-shell-e2e"
+        if not any(found.resolve().is_relative_to(scratch) for scratch in ("/tmp", "/var/tmp")):  # named to be avoided
+            found.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return found
+    pytest.fail(f"{', '.join(map(str, places))}: commands may write there; set XDG_CACHE_HOME to a folder elsewhere")
 
 
 def programs(agent: str) -> Path:
