@@ -159,7 +159,8 @@ def test_program_is_contained(caller: Caller, level: str, name: str) -> None:
         os.close(left)
         assert run.result.get("started"), run
         if _expected(row, level, caller) == "passes":
-            assert run.status == ACT_WORKED, f"the table says this passes at {level}, but it is stopped: make the table say so: {run}"
+            ended_after = run.result["limit"] == "protected_file"  # the watch over protected names saw it, too late to prevent it
+            assert run.status == ACT_WORKED or (ended_after and b"ACT WORKED" in run.out), f"the table says this passes at {level}, but it is stopped: make the table say so: {run}"
             return
         assert not any(word in run.err for word in (b"SyntaxError", b"NameError")), run
         assert run.status != ACT_WORKED, run
