@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .instincts.base import Instinct
     from .model.effect import Effect
     from .model.fact import Answer, Question
-    from .model.jailspec import JailSpec
+    from .model.jailspec import JailSpec, RunResult
     from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from .model.profile import Profile
     from .model.record import Hold
@@ -63,7 +63,7 @@ class Pipeline:
     """The steps, with the ports they need. Ports that only a run needs come as functions, so that a check never opens them."""
 
     __slots__ = (
-        "_announce", "_audit", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer",
+        "_announce", "_audit", "_cause", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer",
         "_parser", "_profile", "_situation", "_undo",
     )  # fmt: skip
 
@@ -86,6 +86,7 @@ class Pipeline:
         observer: Callable[[], Observer] | None = None,
         near_misses: Callable[[], NearMissLog] | None = None,
         announce: Callable[[str], None] | None = None,
+        cause: Callable[[Judgement, JailSpec, RunResult], str] | None = None,
     ) -> None:
         self._profile = profile
         self._parser = parser
@@ -103,6 +104,7 @@ class Pipeline:
         self._observer = observer
         self._near_misses = near_misses
         self._announce = announce or (lambda _: None)
+        self._cause = cause
 
     # ------------------------------------------------------------ judging
 
@@ -240,14 +242,15 @@ class Pipeline:
         for words in changes.set_aside if changes else ():
             self._announce(words)
         note = ""
+        cause = self._cause(judgement, spec, result) if self._cause and result.status else ""
         try:
-            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold), durable=False)
+            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold, cause), durable=False)
             if changes is not None and changes.surprises:
                 self._learn("surprise", judgement, "; ".join(changes.surprises))
         except InstinctError as error:
             # The command has run and its status is its own; the trail says "outcome unknown", and so do we.
             note = f"the command ran, but its outcome could not be recorded: {error.message}"
-        return Outcome(judgement, result, "", note)
+        return Outcome(judgement, result, "", note, cause)
 
     def _refuse_changed(self, judgement: Judgement) -> None:
         """What was judged is what runs: a script that is another one by now is not it. Raises IntentError."""

@@ -37,9 +37,13 @@ class Judgement(Value):
 
 
 class Outcome(Value):
-    """What became of an intent. result: None when nothing ran. request: the id a person may approve. note: something for stderr."""
+    """What became of an intent. result: None when nothing ran. request: the id a person may approve. note: something for stderr.
+
+    cause: why the command failed, when it was the jail.
+    """
 
     judgement: Judgement
     result: RunResult | None = None
     request: str = ""
     note: str = ""
+    cause: str = ""

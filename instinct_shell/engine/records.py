@@ -79,10 +79,10 @@ def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
     )
 
 
-def finished(result: RunResult, changes: object, hold: Hold | None = None) -> Body:
-    """How a run ended, and what was seen to change."""
+def finished(result: RunResult, changes: object, hold: Hold | None = None, cause: str = "") -> Body:
+    """How a run ended, what was seen to change, and why it failed when that was the jail."""
     body = [("v", SHAPE), *((name, encode(getattr(result, name))) for name in result._fields)]
-    return (*body, ("settled_micros", hold.amount if hold else 0), ("changes", encode(changes)))
+    return (*body, ("settled_micros", hold.amount if hold else 0), ("changes", encode(changes)), *((("cause", cause),) if cause else ()))
 
 
 def fault(error: InstinctError) -> Body:

@@ -156,8 +156,9 @@ def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
     _report(outcome, options)
     if outcome.result is not None and outcome.result.failure:
         tell(outcome.result.failure)
-    if outcome.note:
-        tell(outcome.note)
+    for words in (outcome.note, "" if options.json else outcome.cause):
+        if words:
+            tell(words)
     return outcome
 
 

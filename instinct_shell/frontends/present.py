@@ -175,6 +175,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
             "system_us": result.system_us,
             "max_rss_bytes": result.max_rss_bytes,
             "limit": result.limit or None,
+            "cause": outcome.cause or None,
         }
     )
     return shown

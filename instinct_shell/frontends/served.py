@@ -75,36 +75,12 @@ def served_hook(arguments: list[str], made: type[Guard]) -> int:
     return serve(words, said.encode("utf-8", "surrogateescape"), made)
 
 
-def served_end(arguments: list[str], made: type[Guard] | None = None) -> int:  # noqa: ARG001  # programs have one signature
+def served_end(arguments: list[str], made: type[Guard] | None = None) -> int:
     """How a run ended, for its record: RUN REPORT [again]. For a run that outlived the worker which judged it, or whose worker was killed."""
+    from .ending import record_end
+
     run, report, *again = arguments
-    return guarded(lambda: record_end(run, report, again=bool(again)))
-
-
-def record_end(run: str, report: str, *, again: bool) -> int:
-    """Write the end down and say what is to be said. again: another worker may have done that already; then nothing is written twice."""
-    from ..engine import records
-    from ..errors import JailError
-    from ..execution.jail import order
-    from ..model.record import AuditRecord, RecordKind
-    from ..wiring import SystemClock, audit_trail
-    from .failure import tell
-
-    trail = audit_trail()
-    try:
-        result = order.result(report.encode("utf-8", "surrogateescape"))
-        kind, body = RecordKind.FINISHED, records.finished(result, None)
-        said, hint, status = result.failure, "", Exit.OK
-    except JailError as error:
-        kind, body = RecordKind.FAULT, records.fault(error)
-        said, hint, status = error.message, error.hint, Exit.FAILED
-    segments = trail.segments()
-    known = again and bool(segments) and any(record.run == run and record.kind is kind for record in trail.records(since=segments[-1]))
-    if not known:
-        trail.append(AuditRecord(kind, run, SystemClock().now(), body))
-    if said:
-        tell(said, hint)
-    return status
+    return guarded(lambda: record_end(run, report, again=bool(again), made=made))
 
 
 PROGRAMS = {"instinct-exec": served_exec, "shell": served_shell, "hook": served_hook, "check": served_check, "end": served_end}

@@ -184,8 +184,9 @@ def told(outcome: Outcome) -> int:
 
 
 def _tell_about(outcome: Outcome) -> None:
-    if outcome.note:
-        tell(outcome.note)
+    for words in (outcome.note, outcome.cause):
+        if words:
+            tell(words)
     if outcome.result is None:
         tell_denial(outcome)
     elif outcome.result.failure:

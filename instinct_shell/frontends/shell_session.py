@@ -106,8 +106,9 @@ class Session:
             jail.prepare(unit)
             intent = guard.shell_intent(text, door="shell", positional=self._call.positional)
             outcome = guard.run(intent.replace(agent=self._agent))
-            if outcome.note:
-                tell(outcome.note)
+            for words in (outcome.note, outcome.cause):
+                if words:
+                    tell(words)
             if outcome.result is None:
                 tell_denial(outcome)
                 jail.set_status(Exit.DENIED)

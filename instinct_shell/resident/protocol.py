@@ -20,7 +20,7 @@ MOST = 16 << 20  # bytes of one message: far above the largest environment and c
 
 # what a launcher sends
 PROGRAM, ARGUMENT, FOLDER, VARIABLE, TERMINALS, UMASK = b"PACETU"
-END = b"F"[0]  # how the run ended
+END, SAID = b"FZ"  # how the run ended; the end of its stderr, where the launcher can read it again
 STOP, ABOUT = b"KI"
 # what an engine sends
 HELLO, LONG_WAY, TO_STDOUT, TO_STDERR, STATUS, PLAN, RUN, GO = b"HLOWXQNG"

@@ -5,6 +5,7 @@ The Python twin of bin/launcher/launcher.c. Built-in modules only.
 
 from __future__ import annotations
 
+from ..execution.last_words import LastWords
 from ..execution.planned import PlannedRun
 from . import client, protocol
 
@@ -39,13 +40,16 @@ def run(connection: socket, missing: tuple[int, ...], tell: Callable[[dict[int, 
         tell(second)
         return int(second[protocol.STATUS])
     tell(second)
-    planned.go(lambda ending: _report(connection, ending))
+    stderr = LastWords(2)
+    planned.go(lambda ending: _report(connection, ending, stderr))
     _hear_end(connection, answer[protocol.RUN], planned.ending, tell)
     return planned.status()
 
 
-def _report(connection: socket, ending: bytes) -> None:
-    client.say(connection, protocol.message(protocol.record(protocol.END, ending)))
+def _report(connection: socket, ending: bytes, stderr: LastWords) -> None:
+    said = None if ending.startswith(b"ended 0 ") else stderr.read_bytes()
+    last = () if said is None else (protocol.record(protocol.SAID, said),)
+    client.say(connection, protocol.message(protocol.record(protocol.END, ending), *last))
 
 
 def _hear_end(connection: socket, run_id: bytes, ending: bytes, tell: Callable[[dict[int, bytes]], None]) -> None:

@@ -55,6 +55,7 @@ class Call:
         self.listener = listener
         self.connection = connection
         self.pid = pid
+        self.last_words: bytes | None = None  # the end of the command's stderr
         self.arguments: list[str] = []
         self.environ: dict[bytes, bytes] = {}
         fields: dict[int, bytes] = {}
@@ -206,6 +207,11 @@ class EngineGuard(Guard):
         protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))
         return spec
 
+    def last_words(self) -> str | None:
+        """As the caller has read them."""
+        said = self.call.last_words
+        return None if said is None else said.decode("utf-8", "replace")
+
     def _parser(self) -> Parser:
         return EngineParser()
 
@@ -273,7 +279,9 @@ class CallersJail:
             raise Left  # it takes longer, or somebody else waits to be judged
         signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
         try:
-            end = protocol.first(protocol.receive(connection))[protocol.END]
+            answer = protocol.first(protocol.receive(connection))
+            end = answer[protocol.END]
         except (Hangup, KeyError):
             raise Left from None  # the launcher was killed, and the command with it: a run without an end is a normal state
+        self._call.last_words = answer.get(protocol.SAID)
         return order.result(end)

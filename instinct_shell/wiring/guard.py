@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from ..engine.confine import OnDisk
     from ..engine.judgement import Judgement, Outcome
+    from ..execution.last_words import LastWords
     from ..execution.parsers import WorkerParser
     from ..instincts.base import Instinct
     from ..model.effect import Effect
-    from ..model.jailspec import JailSpec, Session
+    from ..model.jailspec import JailSpec, RunResult, Session
     from ..model.ports import FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
     from ..model.profile import Profile
     from ..pipeline import Pipeline
@@ -69,6 +70,7 @@ class Guard:
         self.denial: Callable[[Judgement], str] = _plain_denial  # how this front door tells a denial, to programs inside too
         self._pipeline: Pipeline | None = None
         self._execs: ExecSteps | None = None
+        self._stderr: LastWords | None = None
 
     def register(self, instinct: object) -> None:
         """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
@@ -162,6 +164,7 @@ class Guard:
             observer=observer,
             near_misses=self._near_misses,
             announce=self.announce,
+            cause=self.cause,
         )
 
     def pipeline_for_execs(self, parser: Parser, situation: Situation) -> Pipeline:
@@ -299,6 +302,19 @@ class Guard:
         states = [self.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in self.person.homes)]
         return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))
 
+    def cause(self, judgement: Judgement, spec: JailSpec, result: RunResult) -> str:
+        """Why a command failed, when it was the jail; "" when not, or when that cannot be told."""
+        from ..execution.refusals import explain
+
+        try:
+            return explain(judgement, spec, result, self.last_words())
+        except OSError:
+            return ""  # it has run and its status is its own, whatever cannot be looked at now
+
+    def last_words(self) -> str | None:
+        """The end of what the last command wrote to stderr; None where that cannot be read again."""
+        return self._stderr.read() if self._stderr is not None else None
+
     def undo(self) -> Undo:
         from ..execution.undo import Undo
 
@@ -311,8 +327,10 @@ class Guard:
 
     def _jail(self) -> Jail:
         from ..execution.gitconfig import Vetting
+        from ..execution.last_words import LastWords
         from ..execution.launcher import Launcher
 
+        self._stderr = LastWords(2)
         return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self._execs), self.announce)
 
     def _jail_level(self) -> str:

@@ -1,0 +1,74 @@
+"""The end of a run that outlived the worker which judged it, or whose worker was killed: written down, and said what is to be said."""
+
+from __future__ import annotations
+
+from ..engine import records
+from ..errors import Exit, InstinctError, JailError
+from ..execution.jail import order
+from ..model.codec import decode
+from ..model.intent import Intent
+from ..model.record import AuditRecord, RecordKind
+from ..resident.worker import LongWay
+from ..wiring import Guard, SystemClock, audit_trail, open_guard
+from .failure import tell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..model.jailspec import RunResult
+    from ..storage.audit import AuditTrail
+
+
+def record_end(run: str, report: str, *, again: bool, made: type[Guard] | None = None) -> int:
+    """Write the end down and say what is to be said. again: another worker may have done that already; then nothing is written twice.
+
+    made: the class of guard that judges here, as in `open_guard`.
+    """
+    trail = audit_trail()
+    cause = ""
+    try:
+        result = order.result(report.encode("utf-8", "surrogateescape"))
+        cause = _cause(trail, run, result, made)
+        kind, body = RecordKind.FINISHED, records.finished(result, None, cause=cause)
+        said, hint, status = result.failure, "", Exit.OK
+    except JailError as error:
+        kind, body = RecordKind.FAULT, records.fault(error)
+        said, hint, status = error.message, error.hint, Exit.FAILED
+    segments = trail.segments()
+    known = again and bool(segments) and any(record.run == run and record.kind is kind for record in trail.records(since=segments[-1]))
+    if not known:
+        trail.append(AuditRecord(kind, run, SystemClock().now(), body))
+    for words in (said, cause):
+        if words:
+            tell(words, hint if words is said else "")
+    return status
+
+
+def _cause(trail: AuditTrail, run: str, result: RunResult, made: type[Guard] | None) -> str:
+    """Why a command failed, when it was the jail: judged once more, since the worker that knew is gone. "" when that cannot be told."""
+    if not result.status or not result.started:
+        return ""
+    try:
+        body = _judged(trail, run)
+        if body is None:
+            return ""
+        guard = open_guard(
+            profile=str(body["profile"]), workspace=str(body["workspace"]), session=str(body["session"]), cwd=str(body["cwd"]), one_shot=False, made=made
+        )
+        intent = decode(Intent, body["intent"]).replace(env=tuple(sorted(guard.environ.items())))
+        judgement = guard.judge(intent)
+        cause = guard.cause(judgement, Guard.confine(guard, judgement), result)
+        guard.close()
+        return cause
+    except (InstinctError, LongWay, KeyError):
+        return ""  # the outcome is recorded all the same
+
+
+def _judged(trail: AuditTrail, run: str) -> Mapping[str, object] | None:
+    """What the trail says about this run, looked for in its last two segments."""
+    found = None
+    for record in trail.records(since=(trail.segments() or [1])[-2:][0]):
+        if record.run == run and record.kind is RecordKind.JUDGED:
+            found = dict(record.body)
+    return found
