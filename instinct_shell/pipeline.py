@@ -23,7 +23,7 @@ from .model.intent import Intent, IntentType
 from .model.record import AuditRecord, NearMiss, RecordKind
 from .model.verdict import Decision, Finding, Tier, Verdict
 from .shell.evaluate import evaluate
-from .shell.invocation import Surroundings
+from .shell.invocation import Stdin, Surroundings, literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,7 +181,10 @@ class Pipeline:
     def _surroundings(self, intent: Intent) -> Surroundings:
         situation, env = self._situation(intent, ()), dict(intent.env)
         home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
-        return Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user)
+        given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
+        return Surroundings(
+            intent.cwd, home, intent.env, intent.argv0, intent.positional, user, stdin=given if intent.stdin else None
+        )
 
     def _home(self, intent: Intent) -> str:
         return dict(intent.env).get("HOME") or self._situation(intent, ()).home

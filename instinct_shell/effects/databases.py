@@ -13,7 +13,7 @@ from .call import Call, Program, Scene
 from .database_tools import dump, restore, whole_database
 from .followed import GIVEN, followed
 from .hosts import host_of, is_local
-from .output import stdin_text
+from .output import as_program, stdin_text
 from .remote import nested_remote
 from .roles import file_effects, weakest
 from .scripts import printed
@@ -125,6 +125,7 @@ def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterat
     """SQL on stdin; without any, a dialogue that is judged as a look."""
     from . import flow
 
+    call = as_program(call)
     stdin = call.invocation.stdin
     text = stdin_text(call.invocation, scene)
     if text is not None and stdin.kind in ("text", "pipe", "file"):

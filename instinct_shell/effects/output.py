@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind
 from ..shell.invocation import Invocation
-from .call import Scene, fold
+from .call import Call, Scene, fold
 
 LONGEST = 65536
 FIFO = "fifo"  # the source of a named pipe that the same text made
@@ -59,6 +59,12 @@ def stdin_text(invocation: Invocation, scene: Scene, depth: int = 0) -> str | No
         pieces = [stdout_of(producer, scene, depth + 1) for producer in stdin.producers]
         return None if None in pieces else "".join(piece or "" for piece in pieces)
     return None
+
+
+def as_program(call: Call) -> Call:
+    """The call of a command that takes its program from fd 0: what the door found there is that program."""
+    stdin = call.invocation.stdin.program
+    return call if stdin is call.invocation.stdin else call.replace(invocation=call.invocation.replace(stdin=stdin))
 
 
 def stdin_pieces(invocation: Invocation, scene: Scene) -> list[str]:

@@ -288,6 +288,7 @@ def pwsh(call: Call, scene: Scene) -> Iterator[Effect]:
             else:
                 yield from powershell(" ".join(shown(field) for field in call.argv[index:]), call, scene)
             return
+    call = output.as_program(call)
     text = output.stdin_text(call.invocation, scene)
     if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         yield from powershell(text, call, scene)
@@ -380,10 +381,11 @@ def other_language(call: Call, scene: Scene) -> Iterator[Effect]:
         if call.name != "java" or shown(words[at]).endswith(".java"):
             yield from run_script(call, scene, words[at], language, tuple(words[at + 1 :]))
         return
+    call = output.as_program(call)
     text_in = output.stdin_text(call.invocation, scene)
     if text_in is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         yield from plain_effects(text_in, call, scene, language)
-    elif call.invocation.stdin.kind == "pipe":
+    elif call.invocation.stdin.kind in ("pipe", "file"):
         yield scripts.opaque(
             call, flow.source_of(call.invocation.stdin.producers, scene), "the code comes through a pipe", language=language
         )

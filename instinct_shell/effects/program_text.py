@@ -65,6 +65,7 @@ def run_script(call: Call, scene: Scene, field: Field, language: str, argv: tupl
 
 def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...], *, named: bool = False) -> Iterator[Effect]:
     """The program stands on fd 0; without one there it is a dialogue, unless fd 0 is named (`-`, `/dev/stdin`)."""
+    call = output.as_program(call)
     stdin = call.invocation.stdin
     text = output.stdin_text(call.invocation, scene)
     if text is not None and stdin.kind in ("text", "pipe", "file"):

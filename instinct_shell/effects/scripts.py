@@ -98,6 +98,7 @@ UNREAD_INPUT = "the code comes from the caller's input"
 
 def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), via: str = "", named: bool = False) -> Iterator[Effect]:
     """Effects of a shell that reads its program on fd 0. named: it is told to (`-s`, `/dev/stdin`), so that this is no dialogue at a terminal."""
+    call = output.as_program(call)
     stdin = call.invocation.stdin
     text = output.stdin_text(call.invocation, scene)
     if text is not None:

@@ -8,7 +8,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
 from .call import Call, Program, Scene
 from .followed import followed
-from .output import stdin_text
+from .output import as_program, stdin_text
 from .roles import file_effects
 from .verbs import shown, split, spoken, thing
 
@@ -86,6 +86,7 @@ def redis(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("--scan", "--bigkeys", "--memkeys", "--hotkeys", "--stat", "--latency") or dump is not None:
         yield call.effect(EffectKind.DB_READ, engine="redis", target_env=place)
         return
+    call = as_program(call)
     text = stdin_text(call.invocation, scene)
     if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         for line in text.splitlines():
@@ -178,6 +179,7 @@ def mongo(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from _mongo_file(call, scene, field, server)
     if spoke:
         return
+    call = as_program(call)
     text = stdin_text(call.invocation, scene)
     if text is not None and call.invocation.stdin.kind in ("text", "pipe", "file"):
         yield from mongo_script(call, scene, text, server)

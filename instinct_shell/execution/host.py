@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from functools import cache
 
@@ -125,6 +126,26 @@ def _parent(pid: int) -> int:
             return int(file.read(4096).rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return 0
+
+
+def standard_input(of: int = 0) -> str:
+    """What this process, or `of`, has on fd 0: "pipe" (a socket too, or a file that cannot be read from its start by name), a file's path, "" for
+    a terminal, nothing, or where /proc does not say."""
+    place = f"/proc/{of or 'self'}"
+    try:
+        found = os.stat(f"{place}/fd/0")
+    except OSError:
+        return ""
+    if not stat.S_ISREG(found.st_mode):
+        return "pipe" if stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) else ""
+    try:
+        path = os.readlink(f"{place}/fd/0")
+        with open(f"{place}/fdinfo/0", "rb") as file:
+            at_start = file.read(64).split()[:2] == [b"pos:", b"0"]
+        named = os.stat(path)
+    except OSError:
+        return "pipe"
+    return path if at_start and (named.st_dev, named.st_ino) == (found.st_dev, found.st_ino) else "pipe"
 
 
 def pinned_bash() -> str:

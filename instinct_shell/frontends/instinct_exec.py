@@ -151,7 +151,7 @@ def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
         made=made,
     )
     guard.announce, guard.denial = tell, plain_denial
-    intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional)
+    intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional, stdin=guard.callers_stdin())
     outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
     _report(outcome, options)
     if outcome.result is not None and outcome.result.failure:

@@ -115,7 +115,7 @@ def _one_command(call: ShellCall, made: type[Guard] | None = None) -> Outcome | 
     guard = open_guard(session=session, one_shot=False, dedicated=True, upcoming=judged, made=made)
     use_pinned_shell(guard, call.argv0)
     guard.announce, guard.denial = tell, plain_denial
-    intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional)
+    intent = guard.shell_intent(judged, door="shell", argv0=call.name or "bash", positional=call.positional, stdin=guard.callers_stdin())
     tracker = Tracker(wrapped.tracker if wrapped else "")
 
     def adapt(spec: JailSpec) -> JailSpec:

@@ -104,7 +104,7 @@ class Session:
                 raise IntentError(f"a session may not define a function `{DRIVER}`: its commands are handed over by that name", hint="choose another name")
             text = self._call.prelude + self._memory.prelude() + unit
             jail.prepare(unit)
-            intent = guard.shell_intent(text, door="shell", positional=self._call.positional)
+            intent = guard.shell_intent(text, door="shell", positional=self._call.positional, stdin="" if self._interactive else guard.callers_stdin())
             outcome = guard.run(intent.replace(agent=self._agent))
             for words in (outcome.note, outcome.cause):
                 if words:

@@ -26,6 +26,7 @@ class Intent(Value):
     content: the shell text, the new file content, the output text. target: the path (or URL, tool name) acted on; for a move the source,
     with metadata "destination". cwd: absolute. env: (name, value) pairs that the command would see. metadata: JSON-able pairs as given
     (estimatedCost, sessionBudget, sessionSpent in dollars ...; they may only tighten). argv0 and positional: `$0`, `$1`... of the shell text.
+    stdin: what the command would find on fd 0: "pipe" (or a socket), the absolute path of a file, "" for a terminal, nothing, or not known.
     """
 
     type: IntentType
@@ -39,6 +40,7 @@ class Intent(Value):
     session: str = ""
     agent: str = ""
     door: str = "check"
+    stdin: str = ""
 
     def _check(self) -> None:
         if "\0" in self.content or "\0" in self.target:

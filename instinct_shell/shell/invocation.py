@@ -67,11 +67,19 @@ class Stdin(Value):
 
     kind: "inherit" | "null" | "pipe" (producers: indexes of the invocations whose stdout comes in) | "file" (field: its name) |
     "text" (field: heredoc body or here-string, expanded; or the known output of the `producers` of a pipe) | "closed".
+    outer: what is behind an inherited one, when the door says so: "pipe" | "file" (field: its name). Only readers of programs look at it (`program`):
+    whether others read what an agent happens to have on fd 0 says nothing.
     """
 
     kind: str
     field: Field | None = None
     producers: tuple[int, ...] = ()
+    outer: str = ""
+
+    @property
+    def program(self) -> Stdin:
+        """The same for a command that takes its program from here: an inherited pipe or file is one."""
+        return Stdin(self.outer, self.field, self.producers) if self.kind == "inherit" and self.outer else self
 
 
 INHERIT = Stdin("inherit")

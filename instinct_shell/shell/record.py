@@ -43,7 +43,7 @@ def first_stdin(given: Stdin | None) -> Channel:
     if given is None:
         return Channel("inherit")
     channel = Channel(given.kind, field=given.field, text=values.from_field(given.field) if given.kind == "text" and given.field else None)
-    channel.producers = given.producers
+    channel.producers, channel.outer = given.producers, given.outer
     return channel
 
 
@@ -56,4 +56,4 @@ def stdin_of(channel: Channel) -> Stdin:
         return Stdin("text", values.to_field(text), channel.producers)
     if channel.kind == "text":
         return Stdin("text", values.to_field(text) if text is not None else Field(Known.DYNAMIC, reason="unknown text"), channel.producers)
-    return Stdin(channel.kind, channel.field, channel.producers)
+    return Stdin(channel.kind, channel.field, channel.producers, channel.outer)

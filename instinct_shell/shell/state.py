@@ -17,10 +17,10 @@ class Channel:
     """What a file descriptor is connected to.
 
     kind: "inherit" | "file" | "pipe" | "text" | "null" | "closed" | "sink" (the output that the evaluator is gathering).
-    rest: known text not read yet, consumed by `read`. producers: filled in when the writing command is known.
+    outer: what an inherited one is (Stdin.outer). rest: known text not read yet, consumed by `read`. producers: filled in when the writing command is known.
     """
 
-    __slots__ = ("feeds", "field", "kind", "op", "producers", "rest", "span", "text")
+    __slots__ = ("feeds", "field", "kind", "op", "outer", "producers", "rest", "span", "text")
 
     def __init__(self, kind: str, *, op: str = "", field: Field | None = None, span: Span = NOWHERE, text: Text | None = None) -> None:
         self.kind = kind
@@ -30,6 +30,7 @@ class Channel:
         self.text = text
         self.rest: str | None = text.text if text is not None else None
         self.producers: tuple[int, ...] = ()
+        self.outer = ""
         self.feeds = False  # a pipe to a command that was met before its writers are: `exec 3> >(..)`, `coproc`
 
 

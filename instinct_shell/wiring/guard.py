@@ -6,7 +6,7 @@ import os
 import time
 
 from ..errors import JailError, UsageError
-from ..execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, visible_environment
+from ..execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, standard_input, visible_environment
 from ..model.effect import EffectKind
 from ..model.intent import Intent, IntentType
 from ..model.jailspec import JailLevel
@@ -81,12 +81,16 @@ class Guard:
 
     # ------------------------------------------------------------ intents
 
-    def shell_intent(self, text: str, *, door: str, argv0: str = "bash", positional: tuple[str, ...] = ()) -> Intent:
-        """A shell command in this guard's folder and environment. Raises IntentError."""
+    def shell_intent(self, text: str, *, door: str, argv0: str = "bash", positional: tuple[str, ...] = (), stdin: str = "") -> Intent:
+        """A shell command in this guard's folder and environment; stdin: as in the intent. Raises IntentError."""
         return Intent(
             IntentType.SHELL_COMMAND, text, cwd=self.cwd, env=tuple(sorted(self.environ.items())), argv0=argv0, positional=positional,
-            session=self.session, door=door,
+            session=self.session, door=door, stdin=stdin,
         )  # fmt: skip
+
+    def callers_stdin(self) -> str:
+        """What the caller has on fd 0, for a door whose commands get that very descriptor (Intent.stdin)."""
+        return standard_input(self.caller)
 
     def intent_from(self, line: Mapping[str, object], *, door: str) -> Intent:
         """The intent of a JSON object as `check --batch` and the API take it. Raises IntentError naming the key."""

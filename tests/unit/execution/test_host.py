@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given, strategies as st
 
 from instinct_shell.execution import host
-from instinct_shell.execution.host import Names, Person, ancestors, guard_paths, visible_environment
+from instinct_shell.execution.host import Names, Person, ancestors, guard_paths, standard_input, visible_environment
 from instinct_shell.model.jailspec import JailLevel
 from instinct_shell.model.profile import Profile
 
@@ -67,3 +70,43 @@ def test_ancestors_begin_with_the_parent() -> None:
     if os.getppid() <= 1:
         pytest.skip("the parent is the first process here")
     assert ancestors()[0] == os.getppid()
+
+
+class TestStandardInput:
+    """What a door finds on fd 0, also on that of the process that called the engine."""
+
+    @pytest.fixture
+    def seen(self):
+        def look(stdin, at: int = 0) -> str:
+            code = "import os,sys; sys.path[:0] = eval(sys.argv[1]); from instinct_shell.execution.host import standard_input; print(standard_input())"
+            if at:
+                os.lseek(stdin, at, os.SEEK_SET)
+            run = subprocess.run([sys.executable, "-c", code, repr(sys.path)], stdin=stdin, capture_output=True, text=True, check=True)
+            return run.stdout.strip()
+
+        return look
+
+    def test_nothing_and_pipes(self, seen):
+        assert seen(subprocess.DEVNULL) == ""
+        reading, writing = os.pipe()
+        with os.fdopen(reading), os.fdopen(writing, "w"):
+            assert seen(reading) == "pipe"
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            assert seen(theirs.fileno()) == "pipe"
+
+    def test_files(self, seen, tmp_path):
+        path = tmp_path / "x.sh"
+        path.write_text("echo hi\n")
+        with path.open() as file:
+            assert seen(file.fileno()) == str(path.resolve())
+            assert seen(file.fileno(), at=3) == "pipe", "what is left of it is not what its name says"
+        with path.open() as file:
+            path.unlink()
+            assert seen(file.fileno()) == "pipe"
+
+    def test_of_another_process(self):
+        with subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as other:
+            assert standard_input(other.pid) == "pipe"
+            other.communicate(b"")
+        assert standard_input(other.pid) == ""
