@@ -166,6 +166,7 @@ class Scene:
         "links",
         "moved",
         "saved",
+        "shadowing",
         "sources",
         "user",
         "variables",
@@ -195,6 +196,7 @@ class Scene:
         self.aliases_of_programs: dict[str, str] = {}  # names that `hash -p` made another program's, and its path
         self.moved: list[str] = []  # where files were moved to earlier in the same line
         self.wants: dict[str, None] = {}  # files that would be read as code, had the caller given their text
+        self.shadowing: tuple[str, ...] = ()  # folders of the given PATH, in front of the system's, that a judged command may write
         self.saved: list[str] = []  # how git kept work earlier in the same line: commit, stash, bundle, branch, tag
         self.invocations: tuple[Invocation, ...] = ()
         self.effects_of: dict[int, tuple[Effect, ...]] = {}  # invocation index -> effects derived for it so far
@@ -205,7 +207,7 @@ class Scene:
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         scene.moved, scene.saved, scene.aliases, scene.wants = self.moved, self.saved, self.aliases, self.wants
-        scene.aliases_of_programs, scene.leaves = self.aliases_of_programs, self.leaves
+        scene.aliases_of_programs, scene.leaves, scene.shadowing = self.aliases_of_programs, self.leaves, self.shadowing
         return scene
 
     def code_of(self, path: str) -> str | None:

@@ -58,6 +58,7 @@ RUNS = frozenset("-- exec x run with shell start unshare enter -e -x --exec --co
 # Programs with a row about something else that run a command too: `mise exec -- CMD`, `nx exec CMD`.
 RUNNERS = frozenset("asdf mise rtx volta fnm nvm lerna nx railway netlify guix".split())
 MOST_WORDS_BEFORE = 6
+MOST_SHADOWS = 16  # names that are looked up in the project's folders of PATH
 
 
 class Describe:
@@ -132,6 +133,8 @@ class Describe:
             name = shadow
         elif name in scene.aliases_of_programs:
             name = scene.aliases_of_programs[name]  # `hash -p /bin/rm ls`
+        if scene.shadowing and "/" not in name:
+            yield from self.shadowed(invocation, name, argv, sure, origin)
         if "/" in name:
             base = posixpath.basename(name.rstrip("/"))
             cwd = invocation.cwd.text
@@ -161,6 +164,21 @@ class Describe:
                     return f"{path}/{name}"
             break
         return ""
+
+    def shadowed(
+        self, invocation: Invocation, name: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
+    ) -> Iterator[Effect]:
+        """What a program of this name in a folder of the project does, where PATH finds it before the system's."""
+        from .hijack import CONVENTIONAL, is_system_name
+
+        for folder in self.scene.shadowing:
+            if posixpath.basename(folder) in CONVENTIONAL and not is_system_name(name):
+                continue  # the project's own tools
+            path = f"{folder}/{name}"
+            if path not in self.scene.files and (len(self.scene.wants) >= MOST_SHADOWS or path in self.scene.wants):
+                continue
+            if self.scene.code_of(path) is not None:
+                yield from self.written(invocation, path, argv, weakest(sure, Certainty.POSSIBLE), origin)
 
     def row(
         self, row: Program, invocation: Invocation, base: str, path: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]

@@ -14,6 +14,7 @@ from . import flow, follow, followed, hijack
 from .call import Call, Scene
 from .catalog import Catalog
 from .command import Describe
+from .given import given, shadows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +78,12 @@ def derive_evaluation(
     scene.files.update(files)
     scene.sources.update((path, followed.GIVEN) for path, _ in files)
     level = _Level(work, scene, 0, (), Certainty.CERTAIN)
-    effects = tuple(dict.fromkeys(level.run(evaluation)))
+    if surroundings.env and evaluation.invocations:
+        scene.shadowing = shadows(surroundings, scene)
+    own = level.run(evaluation)
+    if surroundings.env and evaluation.invocations:
+        own += given(surroundings, scene)
+    effects = tuple(dict.fromkeys(own))
     return Derivation(effects, evaluation, followed.wanted(effects, scene))
 
 

@@ -57,8 +57,8 @@ _PLAIN: dict[str, Callable[[str], bool]] = {
 }
 _DECLARERS = frozenset(["export", "declare", "typeset", "readonly", "local"])
 _ASSIGN = Program((), style="raw")
-_SYSTEM_FOLDERS = frozenset("/usr/local/bin /usr/bin /bin /usr/local/sbin /usr/sbin /sbin".split())
-_CONVENTIONAL = frozenset(["bin", ".bin", "sbin", "shims", "Scripts"])
+SYSTEM_FOLDERS = frozenset("/usr/local/bin /usr/bin /bin /usr/local/sbin /usr/sbin /sbin".split())
+CONVENTIONAL = frozenset(["bin", ".bin", "sbin", "shims", "Scripts"])
 
 
 def assignments(invocation: Invocation, describe: Describe, sure: Certainty, origin: tuple[str, ...]) -> Iterator[Effect]:
@@ -96,8 +96,7 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield _hijack(call, variable, text or value.prefix)
     elif variable in LOADERS:
         yield from _loaded(variable, value, call, scene)
-        plain = _PLAIN.get(variable)
-        if text != "" and (text is None or plain is None or not plain(text)):
+        if text is None or not is_plain(variable, text):
             yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable in COMMANDS:
         yield from _command(variable, value, call, scene)
@@ -128,6 +127,12 @@ def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
                 yield from scene.nested_argv((literal("node"), literal(file)), call, via=variable)
 
 
+def is_plain(variable: str, value: str) -> bool:
+    """Whether this is an ordinary value of a loader, which loads nothing."""
+    plain = _PLAIN.get(variable)
+    return not value or (plain is not None and plain(value))
+
+
 def _hijack(call: Call, variable: str, value: str) -> Effect:
     return call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, variable), variable=variable, value=value[:200])
 
@@ -153,20 +158,24 @@ def _path(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
             if not folder or (not folder.startswith("/") and cwd is None):
                 continue
             path = fold(folder if folder.startswith("/") else f"{cwd}/{folder}")
-            if path in _SYSTEM_FOLDERS:
+            if path in SYSTEM_FOLDERS:
                 break  # what stands behind the system's own folders shadows nothing
             shadowing = any(posixpath.dirname(known) == path for known in (*scene.files, *scene.copies, *scene.links))
             writable = inside(path, scene.workspace) or inside(path, "/tmp") or inside(path, "/dev/shm")
-            if shadowing or (writable and posixpath.basename(path) not in _CONVENTIONAL):
+            if shadowing or (writable and posixpath.basename(path) not in CONVENTIONAL):
                 yield call.effect(
                     EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "PATH"), variable="PATH", value=path, shadowing="1" if shadowing else ""
                 )
 
 
 def _is_system_tool(call: Call) -> bool:
+    return is_system_name(call.invocation.words[0].text or "")
+
+
+def is_system_name(name: str) -> bool:
+    """Whether this is the name of a program that the system brings."""
     from .catalog import MODULES
 
-    name = call.invocation.words[0].text or ""
     return "/" not in name and MODULES.get(name) in ("files", "readers", "git", "system", "processes", "wrappers", "shells", "archives")
 
 

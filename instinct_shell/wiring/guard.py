@@ -6,7 +6,17 @@ import os
 import time
 
 from ..errors import JailError, UsageError
-from ..execution.host import Person, ancestors, forget, guard_paths, keep_line, pinned_bash, refuse_exposed, standard_input, visible_environment
+from ..execution.host import (
+    Person,
+    ancestors,
+    forget,
+    guard_paths,
+    keep_line,
+    pinned_bash,
+    refuse_exposed,
+    standard_input,
+    visible_environment,
+)
 from ..model.effect import EffectKind
 from ..model.intent import Intent, IntentType
 from ..model.jailspec import JailLevel
