@@ -23,14 +23,18 @@ if TYPE_CHECKING:
     from ..shell.invocation import Surroundings
 
 # Beside the variables that hijack.py knows: programs that builds start in place of their own.
-_TOOLS = frozenset("CC CXX CPP LD AR AS SHELL CARGO_BUILD_RUSTC_WRAPPER CARGO_BUILD_RUSTC RUSTC npm_config_script_shell npm_config_shell npm_config_editor".split())
+_TOOLS = frozenset(
+    "CC CXX CPP LD AR AS SHELL CARGO_BUILD_RUSTC_WRAPPER CARGO_BUILD_RUSTC RUSTC npm_config_script_shell npm_config_shell npm_config_editor".split()
+)
 _TOOL_ENDINGS = ("_RUNNER", "_LINKER", "_LAUNCHER", "_WRAPPER")
 _SIMPLE = r"[\w./@%+,:=~ -]*"
 # Families whose programs show, edit or compile what they are given, whatever their plain options.
 _QUIET = frozenset("editors viewers readers builds".split())
 _SHELLS = frozenset("sh bash dash zsh ksh fish ash pwsh".split())
 # What of a value's effects is news: that some program starts or reads is what a setting is for.
-_SILENT = frozenset({EffectKind.PROCESS_SPAWN, EffectKind.PROCESS_BACKGROUND, EffectKind.CODE_INLINE, EffectKind.FILE_READ, EffectKind.DB_READ, EffectKind.INFRA_READ})
+_SILENT = frozenset(
+    {EffectKind.PROCESS_SPAWN, EffectKind.PROCESS_BACKGROUND, EffectKind.CODE_INLINE, EffectKind.FILE_READ, EffectKind.DB_READ, EffectKind.INFRA_READ}
+)
 # Loaders of the project's own modules (`--require ./.pnp.cjs`): such a file is a script of the project, run by this program.
 _LANGUAGES = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby"}
 _MAKE_TEXT = r"--eval\b|\bSHELL\s*[:+?]?=|\.SHELLFLAGS|\$[({]|`"

@@ -7,7 +7,7 @@ import sys
 
 from . import client
 
-_KEPT = ("HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
+_KEPT = ("HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME", "INSTINCT_STATE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")
 
 
 def command() -> list[str] | None:

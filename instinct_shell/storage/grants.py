@@ -2,6 +2,7 @@
 
     <state>/grants/requests/<ID>   asked for, not answered; the id is no secret: approving takes the person's passphrase
     <state>/grants/live/<ID>       approved, not used
+    <state>/grants/reserved/<ID>.* taken by one call of a tool that runs without us; what that call is stands in it
     <state>/grants/used/<ID>       used; each moves here once, by a rename, so that one run has it and no other
     <state>/passphrase             salt, cost and scrypt hash of the person's passphrase
 
@@ -81,7 +82,36 @@ class GrantBook:
             return False
         except OSError as error:
             raise explain(error, self._folder) from error
+        for name in self._files("reserved"):
+            if name.startswith(f"{grant_id}."):
+                self._remove("reserved", name)
         return True
+
+    def reserve(self, grant_id: str, call: str, *, again: bool) -> bool:
+        """Take a grant for one call of a tool that nothing of ours runs, until `consume` uses it up. True for the first call, and with `again` for
+        the same call once more (agents ask several times for one call)."""
+        if not _is_id(grant_id):
+            return False
+        from ..model.digest import text_digest
+
+        # A call without an id is told by its event alone, and each event of a call comes once.
+        path = os.path.join(self._sub("reserved"), f"{grant_id}.{'call' if again else text_digest(call)[:16]}")
+        try:
+            with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "w", encoding="utf-8") as file:
+                json.dump({"call": call}, file)
+            return True
+        except FileExistsError:
+            return again and self._load(path).get("call") == call
+        except OSError as error:
+            raise explain(error, path) from error
+
+    def reserved_by(self, call: str) -> tuple[str, ...]:
+        """The grants that this call has taken."""
+        found = []
+        for name in self._files("reserved"):
+            if self._load(os.path.join(self._folder, "reserved", name)).get("call") == call:
+                found.append(name.partition(".")[0])
+        return tuple(found)
 
     def request(self, intent_digest: str, summary: str, now: float) -> str:
         """Ask for a person's approval; the id to tell them, the same one while the same intent waits. "" when nobody can approve here."""
@@ -198,8 +228,11 @@ class GrantBook:
         return subdirectory(self._folder, name)
 
     def _names(self, kind: str) -> list[str]:
+        return [name for name in self._files(kind) if _is_id(name)]
+
+    def _files(self, kind: str) -> list[str]:
         try:
-            return sorted(name for name in os.listdir(os.path.join(self._folder, kind)) if _is_id(name))
+            return sorted(os.listdir(os.path.join(self._folder, kind)))
         except FileNotFoundError:
             return []
         except OSError as error:

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NAME = "instinct-shell"
+PINNED = "INSTINCT_STATE"
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def state_path(env: Mapping[str, str], home: str) -> str:
-    """Where the state directory lies: `$XDG_STATE_HOME/instinct-shell`, else `~/.local/state/instinct-shell`. Touches no disk.
+    """Where the state directory lies: where the installation said, else `$XDG_STATE_HOME/instinct-shell`, else `~/.local/state/instinct-shell`.
+    Touches no disk.
 
-    A relative `XDG_STATE_HOME` is ignored, as the XDG base directory specification asks.
+    Installed launchers set PINNED to the place that was the person's when they installed: whoever sets HOME or XDG_STATE_HOME for an agent's
+    command gets the same ledger, trail and passphrase. A relative `XDG_STATE_HOME` is ignored, as the XDG base directory specification asks.
     """
+    pinned = env.get(PINNED, "")
+    if pinned.startswith("/"):
+        return os.path.normpath(pinned)
     base = env.get("XDG_STATE_HOME", "")
     if not base.startswith("/"):
         base = os.path.join(home, ".local", "state")

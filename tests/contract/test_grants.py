@@ -43,6 +43,22 @@ def test_without_a_passphrase_nothing_is_asked_for_and_nothing_is_made(tmp_path)
     assert caught.value.hint
 
 
+def test_a_grant_is_taken_by_one_call(book):
+    grant = book.approve(book.request("d1", "x", NOW), PASSPHRASE, NOW)
+    assert book.reserve(grant.id, "call 1", again=True)
+    assert book.reserve(grant.id, "call 1", again=True)
+    assert not book.reserve(grant.id, "call 2", again=True)
+    assert book.reserved_by("call 1") == (grant.id,)
+    assert book.reserved_by("call 2") == ()
+    assert book.consume(grant.id, NOW)
+    assert book.reserved_by("call 1") == ()
+    other = book.approve(book.request("d2", "x", NOW), PASSPHRASE, NOW)
+    assert book.reserve(other.id, "event a", again=False)
+    assert not book.reserve(other.id, "event a", again=False)
+    assert book.reserve(other.id, "event b", again=False)
+    assert not book.reserve("../x", "call", again=True)
+
+
 def test_the_whole_way_of_an_approval(book):
     asked = book.request("d1", "rm -rf build", NOW)
     assert len(asked) == 4

@@ -160,6 +160,29 @@ def test_an_approval_serves_hook_and_run_and_only_the_run_uses_it_up(workspace: 
     assert book.live(time.time()) == (), "where nothing of ours runs it, the event after it does"
 
 
+@pytest.mark.parametrize("named", [True, False], ids=["call ids", "no call ids"])
+def test_where_nothing_of_ours_runs_it_an_approval_lets_one_call_through(workspace: Path, home: Path, named: bool) -> None:
+    import time
+
+    book = GrantBook(state_dir())
+    book.set_passphrase("correct horse")
+    data = hook_clients.inputs("claude", ASKED, str(workspace))
+
+    def call(name: str) -> dict[str, object]:
+        return {**data, "tool_use_id": name} if named else data
+
+    ask("claude", call("t-1"))
+    (request,) = book.pending(1.0)
+    book.approve(request.id, "correct horse", time.time())
+    assert seen("claude", ask("claude", call("t-1")), data) == ("ran", "")
+    assert seen("claude", ask("claude", call("t-2")), data)[0] == "asked", "another call while the first one runs"
+    if named:
+        assert seen("claude", ask("claude", call("t-1")), data) == ("ran", ""), "the same call, asked for once more"
+    ask("claude", {**call("t-1"), "hook_event_name": "PostToolUse", "tool_response": {"stdout": ""}}, Moment.AFTER)
+    assert book.live(time.time()) == ()
+    assert seen("claude", ask("claude", call("t-3")), data)[0] == "asked"
+
+
 def test_the_event_after_writes_a_record_that_names_the_judged_intent(workspace: Path, home: Path) -> None:
     data = hook_clients.inputs("claude", "echo hi", str(workspace))
     ask("claude", {**data, "tool_use_id": "t-1"})

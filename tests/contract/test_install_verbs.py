@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -53,6 +54,22 @@ def test_install_works_and_uninstall_leaves_nothing(home: Path, workspace: Path,
     assert "removed" in capsys.readouterr().out
     assert [path for path in home.rglob("*") if path.is_file()] == []
     assert not (home / ".local" / "share" / "instinct-shell").exists()
+
+
+@pytest.mark.parametrize("variable", ["HOME", "XDG_STATE_HOME", "INSTINCT_STATE"])
+def test_a_caller_cannot_choose_other_books(home: Path, workspace: Path, tmp_path: Path, variable: str) -> None:
+    assert main(["install", "gemini"]) == 0
+    before = sum(str(record.kind) == "judged" for record in audit_trail().records())
+    configured = json.loads((home / ".gemini" / "settings.json").read_text(encoding="utf-8"))
+    call = configured["hooks"]["BeforeTool"][0]["hooks"][0]["command"]
+    data = hook_clients.inputs("gemini", "rm -rf ~", str(workspace))
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    env = {**os.environ, variable: str(elsewhere)}
+    done = subprocess.run(["sh", "-c", call], input=json.dumps(data).encode(), capture_output=True, check=False, env=env)
+    assert hook_clients.gemini(done.returncode, done.stdout.decode(), done.stderr.decode())[0] == "blocked"
+    assert sum(str(record.kind) == "judged" for record in audit_trail().records()) == before + 1
+    assert list(elsewhere.rglob("*")) == []
 
 
 def test_a_project_installation_stays_in_the_project(home: Path, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -51,8 +51,9 @@ def command(
     if not dry_run:
         from ...wiring import state_dir
 
-        launchers.write(place.data)
-        Installations(state_dir()).apply(agent, changes)
+        state = state_dir()
+        launchers.write(place.data, state)
+        Installations(state).apply(agent, changes)
         if not no_passphrase and not as_json:
             _offer_passphrase()
     from .proving import prove_in, tell

@@ -1,7 +1,8 @@
 """From a hook's input to its answer: judge what the tool would do, or write down what it did.
 
 A hook never uses a grant up while the run behind it can: the same text, folder and profile give the same intent digest in the hook and in the
-shell, so one approval serves both, and the run consumes it. Where nothing of ours runs the tool, the event after it consumes the grant.
+shell, so one approval serves both, and the run consumes it. Where nothing of ours runs the tool, the hook takes the grant for this one call, so that no
+other call passes by it meanwhile, and the event after it consumes it.
 """
 
 from __future__ import annotations
@@ -89,13 +90,16 @@ def _intent(guard: Guard, line: Line, call: Call, options: HookOptions) -> Inten
 
 def _before(dialect: Dialect, data: dict[str, object], guard: Guard, intents: list[Intent], call: Call, options: HookOptions) -> Answer:
     asked: tuple[Judgement, str] | None = None
+    ours = options.shell_held or bool(options.exec_path and dialect.rewrites)
     judgements = []
     for intent in intents:
         judgement = guard.check(intent)
         judgements.append(judgement)
         if judgement.verdict.decision is Decision.DENY:
             return dialect.deny(data, _words(judgement, ""))
-        if judgement.verdict.decision is Decision.ASK and not _granted(guard, judgement) and asked is None:
+        if judgement.verdict.decision is Decision.ASK and asked is None:
+            if _granted(guard, judgement, "" if ours and str(intent.type) == "shell_command" else _named(data, call), again=bool(call.call_id)):
+                continue
             asked = (judgement, _request(guard, judgement))
     if asked is not None:
         judgement, request = asked
@@ -120,20 +124,30 @@ def _words(judgement: Judgement, request: str) -> str:
     return denial(judgement, Style(), request=request).rstrip("\n")
 
 
-def _granted(guard: Guard, judgement: Judgement) -> bool:
-    """Whether a person has approved exactly this, and nobody has used it yet. It is not used up here."""
+def _named(data: dict[str, object], call: Call) -> str:
+    """What tells this call of a tool from others: its id, else the session and the event."""
+    return f"{call.session}\0{call.call_id or data.get('hook_event_name') or data.get('event') or ''}"
+
+
+def _granted(guard: Guard, judgement: Judgement, taker: str, *, again: bool) -> bool:
+    """Whether a person has approved exactly this, and nobody has used it yet. It is not used up here, but taken for `taker` when there is one."""
     from ...engine.records import grant_digest
+    from ...storage.grants import GrantBook
 
     digest = grant_digest(judgement, guard.profile)
-    return any(grant.intent_digest == digest for grant in _live(guard))
+    found = [grant.id for grant in _live(guard) if grant.intent_digest == digest]
+    return any(not taker or GrantBook(guard.state).reserve(grant, taker, again=again) for grant in found)
 
 
-def _grant_of(guard: Guard, intent: Intent) -> str:
+def _grant_of(guard: Guard, intent: Intent, taker: str) -> str:
     """The grant that a tool call which has run was allowed by; the scripts it ran may be others by now."""
     from ...engine.records import intent_digest
+    from ...storage.grants import GrantBook
 
     digest = intent_digest(intent, guard.profile)
-    return next((grant.id for grant in _live(guard) if grant.intent_digest.partition("+")[0] == digest), "")
+    found = [grant.id for grant in _live(guard) if grant.intent_digest.partition("+")[0] == digest]
+    taken = GrantBook(guard.state).reserved_by(taker) if found else ()
+    return next((grant for grant in found if grant in taken), found[0] if found else "")
 
 
 def _live(guard: Guard) -> tuple[Grant, ...]:
@@ -171,7 +185,7 @@ def _after(dialect: Dialect, data: dict[str, object], guard: Guard, intents: lis
     for intent, by_us in zip(intents, held, strict=True):
         digests.append(intent_digest(intent, guard.profile))
         if not by_us:
-            grant = _grant_of(guard, intent)
+            grant = _grant_of(guard, intent, _named(data, call))
             if grant:
                 GrantBook(guard.state).consume(grant)
     body: tuple[tuple[str, object], ...] = (

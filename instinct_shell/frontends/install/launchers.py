@@ -5,6 +5,7 @@
     <data>/bin/instinct-prefix TEXT                       for agents that put a program in front of a whole command string
     <data>/shell/bash, sh                                 drop-in shells; agents accept a shell by exactly these names
 
+Each of them uses the state directory of the installation, whatever the variables of its caller say (storage/state.py).
 `-I -S -B`: no environment variable, user site or `.pth` file has a say, and a full disk cannot leave half a compiled module behind.
 """
 
@@ -16,6 +17,7 @@ import sys
 
 from ...errors import StorageError, UsageError
 from ...model.refusal import explain
+from ...storage.state import PINNED
 from ..instinct_exec import quote
 
 TYPE_CHECKING = False
@@ -66,18 +68,21 @@ fi
 PROGRAM = """#!/bin/sh
 # {mark}.
 {folders}\
+{pin}
 exec {python} -I -S -B -X utf8 {launch} {program} "$@"
 """
 
 SHELL = """#!/bin/sh
 # A drop-in {name}: what it is given is judged, run in a jail and recorded. {mark}.
 {folders}\
+{pin}
 exec {python} -I -S -B -X utf8 {launch} shell "$0" "$@"
 """
 
 PREFIX = """#!/bin/sh
 # Runs one whole command string, as agents with a shell prefix hand it over. {mark}.
 {folders}\
+{pin}
 exec {python} -I -S -B -X utf8 {launch} shell {shell}/bash -c "$1"
 """
 
@@ -93,6 +98,7 @@ exec "$@"
 # only. The judging process has a watchdog of its own; `timeout` is there for an interpreter that never gets as far as that.
 HOOK = """#!/bin/sh
 # An agent's hook. {mark}.
+{pin}
 answer=$({limit}{python} -I -S -B -X utf8 {launch} hook "$@")
 status=$?
 case $status in
@@ -115,12 +121,15 @@ def data_directory(environ: Mapping[str, str], home: str) -> str:
     return os.path.join(os.path.normpath(base), NAME)
 
 
-def contents(data: str) -> dict[str, str]:
-    """Each file of the installation with its text, for the interpreter and package that run now."""
+def contents(data: str, state: str = "") -> dict[str, str]:
+    """Each file of the installation with its text, for the interpreter and package that run now. state: the state directory that its programs
+    use whatever HOME and XDG_STATE_HOME say when they are called; "" for the one that these say."""
     python, launch = quote(sys.executable), quote(os.path.join(data, "launch.py"))
     clock = shutil.which("timeout", path="/usr/bin:/bin")
     limit = f"{clock} -s KILL {LATE} " if clock else ""
-    fill = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "shell": quote(os.path.join(data, "shell")), "folders": FOLDERS}
+    pin = f"{PINNED}={quote(state)}; export {PINNED}" if state else f"unset {PINNED}"
+    words = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "pin": pin}
+    fill = {**words, "shell": quote(os.path.join(data, "shell")), "folders": FOLDERS}
     found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)
@@ -140,13 +149,13 @@ def _import_path() -> list[str]:
     return list(dict.fromkeys((packages, os.path.dirname(package))))
 
 
-def write(data: str) -> list[str]:
+def write(data: str, state: str = "") -> list[str]:
     """Write what is missing or different; the paths written. Each is replaced in one step. Raises StorageError."""
     written = []
     try:
         for folder in (data, os.path.join(data, "bin"), os.path.join(data, "shell")):
             os.makedirs(folder, mode=0o755, exist_ok=True)
-        for path, text in contents(data).items():
+        for path, text in contents(data, state).items():
             if _read(path) == text and os.access(path, os.X_OK | os.R_OK):
                 continue
             draft = f"{path}.new"

@@ -26,6 +26,8 @@ def directory(home, env=None, uid=ME):
         ({"XDG_STATE_HOME": "/var/s"}, "/home/u", "/var/s/instinct-shell"),
         ({"XDG_STATE_HOME": "/var/x/../s/"}, "/home/u", "/var/s/instinct-shell"),
         ({"XDG_STATE_HOME": "relative"}, "/home/u", "/home/u/.local/state/instinct-shell"),
+        ({"INSTINCT_STATE": "/home/ada/.local/state/instinct-shell", "XDG_STATE_HOME": "/tmp/x"}, "/tmp/y", "/home/ada/.local/state/instinct-shell"),
+        ({"INSTINCT_STATE": "relative"}, "/home/u", "/home/u/.local/state/instinct-shell"),
         ({"XDG_STATE_HOME": ""}, "/home/u", "/home/u/.local/state/instinct-shell"),
     ],
 )
