@@ -8,6 +8,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, Origin, literal
 from . import output
 from .call import Call, Program, Scene
+from .followed import followed
 from .roles import file_effects, path_effects, weakest
 from .scripts import opaque, run_text
 
@@ -243,19 +244,16 @@ def open_editor(call: Call, scene: Scene) -> Iterator[Effect]:
 def patch(call: Call, scene: Scene) -> Iterator[Effect]:
     """patch: rewrites the files its input names; when the input is not known, some below the folder."""
     source = call.value("-i", "--input") or (call.operands[1] if len(call.operands) > 1 else None)
-    text = output.stdin_text(call.invocation, scene)
     if source is not None:
         yield from file_effects(call, scene, EffectKind.FILE_READ, source)
-        text = scene.files.get(output.absolute(source.text, call.invocation))
     if call.has("--dry-run", "-C", "--check"):
         return
     into = call.value("-o", "--output") or (call.operands[0] if call.operands else None)
     if into is not None:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, into, in_place="1")
         return
-    folder = call.value("-d", "--directory")
     strip = call.value("-p", "--strip")
-    yield from patched(call, scene, text, folder, _count(strip))
+    yield from patched(call, scene, (source,) if source is not None else (), call.value("-d", "--directory"), _count(strip), call.has("-R", "--reverse"))
 
 
 def _count(field: Field | None) -> int:
@@ -263,19 +261,73 @@ def _count(field: Field | None) -> int:
     return int(text) if text.isdigit() else 0
 
 
-def patched(call: Call, scene: Scene, text: str | None, folder: Field | None, strip: int) -> Iterator[Effect]:
-    """The files a patch of this text rewrites."""
+def patched(
+    call: Call, scene: Scene, sources: tuple[Field, ...], folder: Field | None, strip: int, reverse: bool = False
+) -> Iterator[Effect]:
+    """The files that patches rewrite, make and remove: those in these files, else the one on stdin. Without their text, something below the folder."""
     from .archives import _in_folder
 
     base = _in_folder(folder, call)
-    names = re.findall(r"^\+\+\+ ([^\t\n]+)", text, re.MULTILINE) if text is not None else []
-    if not names:
-        yield from path_effects(call, EffectKind.FILE_WRITE, literal("."), base, scene, below="1", patched="1")
-    for name in names:
-        if name.strip() != "/dev/null":
-            yield from path_effects(
-                call, EffectKind.FILE_WRITE, literal("/".join(name.strip().split("/")[strip:])), base, scene, patched="1"
-            )
+    for text, path in _patches(call, scene, sources):
+        touches = patch_files(text, strip, reverse) if text is not None else []
+        for kind, name in touches:
+            effects = path_effects(call, kind, literal(name), base, scene, patched="1")
+            yield from followed(effects, path, scene) if path else effects
+        if not touches:
+            yield from path_effects(call, EffectKind.FILE_WRITE, literal("."), base, scene, below="1", patched="1")
+
+
+def _patches(call: Call, scene: Scene, sources: tuple[Field, ...]) -> Iterator[tuple[str | None, str]]:
+    """The text of each patch, None when it is not known, and the file in which it stands on disk."""
+    stdin = call.invocation.stdin.program
+    if not sources and stdin.kind == "file" and stdin.field is not None:
+        sources = (stdin.field,)
+    if not sources:
+        texts = [output.stdin_text(call.invocation, scene)]
+        fed = [scene.invocations[index] for index in stdin.producers if index < len(scene.invocations)] if texts == [None] else []
+        if fed and all(one.words and one.words[0].text == "cat" and len(one.words) > 1 for one in fed):
+            sources = tuple(word for one in fed for word in one.words[1:])
+        else:
+            yield texts[0], ""
+    for field in sources:
+        path = output.absolute(field.text, call.invocation)
+        yield scene.code_of(path) if path else None, path
+
+
+def patch_files(text: str, strip: int, reverse: bool = False) -> list[tuple[EffectKind, str]]:
+    """What a unified diff, of git or of diff, does to which files; renames take the old name away."""
+    found: dict[tuple[EffectKind, str], None] = {}
+    old = header = ""
+    for line in text.split("\n"):
+        if line.startswith("diff --git "):
+            match = re.fullmatch(r'diff --git "?(.+?)"? "?(\S+?)"?', line.rstrip())
+            header = _stripped(match[2], strip) if match else ""
+        elif line.startswith(("GIT binary patch", "Binary files ", "new mode ")) and header:
+            found[EffectKind.FILE_WRITE, header] = None
+        elif line.startswith(("deleted file mode", "new file mode")) and header:
+            gone = line.startswith("deleted") != reverse
+            found[EffectKind.FILE_DELETE if gone else EffectKind.FILE_WRITE, header] = None
+        elif line.startswith(("rename from ", "rename to ", "copy to ")):
+            moved = line.startswith("rename from ") != (reverse and line.startswith("rename"))
+            found[EffectKind.FILE_DELETE if moved else EffectKind.FILE_WRITE, line.partition(" ")[2].partition(" ")[2].strip()] = None
+        elif line.startswith("--- "):
+            old = _stripped(line[4:], strip)
+        elif line.startswith("+++ "):
+            before, after = (_stripped(line[4:], strip), old) if reverse else (old, _stripped(line[4:], strip))
+            if after:
+                found[EffectKind.FILE_WRITE, after] = None
+            elif before:
+                found[EffectKind.FILE_DELETE, before] = None
+            if before and after and not line.startswith("+++ /dev/null") and before != after and strip == 0:
+                found[EffectKind.FILE_WRITE, before] = None  # patch takes whichever of the two is there
+        elif line.startswith("Index: "):
+            found[EffectKind.FILE_WRITE, _stripped(line[7:], 0)] = None
+    return list(found)
+
+
+def _stripped(name: str, strip: int) -> str:
+    name = name.partition("\t")[0].strip().strip('"')
+    return "" if name == "/dev/null" else "/".join(name.split("/")[strip:]) or name
 
 
 PROGRAMS: tuple[Program, ...] = (

@@ -170,16 +170,15 @@ def move(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def apply(call: Call, scene: Scene) -> Iterator[Effect]:
     """apply, am: rewrite the files that a patch names."""
-    from . import output
     from .editors import patched
 
-    text = output.stdin_text(call.invocation, scene)
     for field in call.operands:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-        text = scene.files.get(output.absolute(field.text, call.invocation))
     looks = call.has("--check", "--stat", "--numstat", "--summary") and not call.has("--apply")
     if not looks and not call.has("--cached", "--abort", "--quit", "--skip", "--continue", "--show-current-patch"):
-        yield from patched(call, scene, text, call.value("--directory"), 1)
+        strip = (call.value("-p") or literal("")).text or ""
+        sources = tuple(field for field in call.operands if field.text != "-")
+        yield from patched(call, scene, sources, call.value("--directory"), int(strip) if strip.isdigit() else 1, call.has("-R", "--reverse"))
     yield from skipped_hooks(call, ("--no-verify",))
 
 
