@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
+from .hijack import is_make_text
 from .output import stdin_text
 from .projects import run_tasks, task_file
 from .roles import file_effects
@@ -37,7 +39,11 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
     inside = call.replace(invocation=call.invocation.replace(cwd=cwd))
     named = [(name.rstrip(":?+"), value) for name, equals, value in (shown(word).partition("=") for word in words.words) if equals]
     for name, value in named:
-        if name in ("SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKE") and value:
+        if name in ("SHELL", "MAKE") and value:
+            yield from _other_shell(inside, scene, value, f"make {name}")
+        elif name == ".SHELLFLAGS" and not re.fullmatch(r"(?:-[a-z]+ |-?o pipefail |pipefail )*-[a-z]*c", value.strip()):
+            yield from scene.nested_shell(f"sh {value}", inside, via="make .SHELLFLAGS")
+        elif name == "MAKEFLAGS" and is_make_text(value):
             yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, name), variable=name, value=value[:120])
     entry = " ".join(shown(word) for word in words.words if "=" not in shown(word))
     dry = "1" if words.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question") else ""
@@ -50,6 +56,12 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from _make_text(inside, scene, printed(field, scene), "generated", entry, named)
         else:
             yield from task_file(call, scene, shown(field), "make", entry, cwd, tuple(named), dry=dry)
+
+
+def _other_shell(call: Call, scene: Scene, value: str, via: str) -> Iterator[Effect]:
+    """The program that runs the recipes: a shell of the system runs them anyway, any other one is a command of its own."""
+    if not re.fullmatch(r"(?:/usr/local/bin/|/usr/bin/|/bin/)?(?:[kz]?sh|bash|dash|ash|g?make)(?: -[a-z]+)*", value.strip()):
+        yield from scene.nested_shell(value, call, via=via)
 
 
 def _make_text(call: Call, scene: Scene, text: str | None, source: str, entry: str, named: list[tuple[str, str]]) -> Iterator[Effect]:
@@ -180,6 +192,12 @@ def _cmake_tool(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def compiler(call: Call, scene: Scene) -> Iterator[Effect]:
     """gcc, clang, rustc, javac, tsc ...: read sources, write what -o names."""
+    if call.name == "ghc" and any(word.text == "-e" for word in call.argv[:-1]):
+        from .plain_code import plain_word
+
+        at = next(index for index, word in enumerate(call.argv) if word.text == "-e")
+        yield from plain_word(call, scene, call.argv[at + 1], "haskell")
+        return
     words = split(
         call.argv,
         "-o --output -I -L -l -D -x -include -isystem -MF -MT -B -specs -fplugin -wrapper -d -cp -classpath --out-dir -p "

@@ -129,7 +129,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "searchers",
-        "fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag "
+        "fzf fzf-tmux sk fd fdfind grep egrep fgrep zgrep zegrep zfgrep bzgrep xzgrep pcregrep pcre2grep ggrep rgrep agrep rg ripgrep ugrep ug ag "
         "ack ack-grep pt",
     ),
     (
@@ -257,6 +257,14 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "java csi dotnet-script coffee janet awka io gst",
     ),
     (
+        "formatters",
+        "prettier prettierd eslint stylelint tslint standard xo oxlint biome dprint black ruff isort autopep8 yapf pyupgrade "
+        "autoflake docformatter rustfmt gofmt gofumpt goimports golines clang-format shfmt rubocop standardrb php-cs-fixer "
+        "ktlint swiftlint swiftformat stylua taplo djlint sqlfluff markdownlint markdownlint-cli2 codespell ormolu fourmolu "
+        "svgo buf nixfmt alejandra sort-package-json mdformat yamlfmt yamlfix add-trailing-comma end-of-file-fixer "
+        "trailing-whitespace-fixer pretty-format-json",
+    ),
+    (
         "node_tools",
         "rimraf del-cli premove trash-cli rmrf cpx cpx2 ncp copyfiles cpy cpy-cli cpr mkdirp make-dir-cli mkdirp-cli shx nodemon "
         "onchange chokidar watchexec tsc-watch cargo-watch reflex air serve http-server live-server json-server browser-sync vite "
@@ -264,12 +272,12 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "jekyll mkdocs docusaurus eleventy uvicorn gunicorn hypercorn streamlit jupyter jupyter-lab jupyter-notebook php-fpm "
         "caddy nginx puma unicorn rackup daphne waitress-serve tensorboard mlflow gradio wrangler-dev miniserve "
         "simple-http-server degit tiged giget gh-pages jest vitest mocha ava tap playwright cypress karma pytest py.test unittest "
-        "nose2 tape eslint prettier biome stylelint tslint standard xo oxlint black ruff isort flake8 pylint mypy pyright pyre "
-        "bandit coverage autopep8 yapf rustfmt gofmt goimports golangci-lint staticcheck shellcheck shfmt rubocop phpunit phpstan "
-        "psalm php-cs-fixer pest ktlint swiftlint clang-format clang-tidy cppcheck cpplint sqlfluff markdownlint "
-        "markdownlint-cli2 vale codespell cspell depcheck knip madge size-limit lint-staged commitlint tsup esbuild rollup swc "
-        "babel sass postcss tailwindcss svgo typedoc jsdoc sphinx-build pdoc doxygen api-extractor publint attw nyc c8 minitest "
-        "stylua selene luacheck taplo djlint vulture pyupgrade interrogate lint-imports credo dialyzer hlint ormolu buf protoc "
+        "nose2 tape flake8 pylint mypy pyright pyre "
+        "bandit coverage golangci-lint staticcheck shellcheck phpunit phpstan "
+        "psalm pest clang-tidy cppcheck cpplint "
+        "vale cspell depcheck knip madge size-limit lint-staged commitlint tsup esbuild rollup swc "
+        "babel sass postcss tailwindcss typedoc jsdoc sphinx-build pdoc doxygen api-extractor publint attw nyc c8 minitest "
+        "selene luacheck vulture interrogate lint-imports credo dialyzer hlint protoc "
         "swag gotestsum ginkgo cucumber behave robot locust k6 lighthouse plop hygen yo cookiecutter copier create-react-app "
         "create-next-app create-vite openapi-generator openapi-generator-cli graphql-codegen orval",
     ),

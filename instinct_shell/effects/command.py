@@ -8,7 +8,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known, literal
 from . import flow, output
 from .call import Call, Program, Scene, fold
-from .catalog import Catalog, canonical
+from .catalog import MODULES, Catalog, canonical
 from .holes import is_hole
 from .options import make_call
 from .roles import apply_row, holds, weakest
@@ -57,6 +57,8 @@ INNER = frozenset(
 RUNS = frozenset("-- exec x run with shell start unshare enter -e -x --exec --command local:run dev:exec".split())
 # Programs with a row about something else that run a command too: `mise exec -- CMD`, `nx exec CMD`.
 RUNNERS = frozenset("asdf mise rtx volta fnm nvm lerna nx railway netlify guix".split())
+# Families whose rows tell what a command is for, not which files it is handed: a secret among the words of one is read.
+TAKERS = frozenset("hosting node_tools builds orms language_packages python_packages".split())
 MOST_WORDS_BEFORE = 6
 MOST_SHADOWS = 16  # names that are looked up in the project's folders of PATH
 
@@ -193,6 +195,8 @@ class Describe:
         yield from apply_row(row, call, self.scene)
         if row.describe is not None:
             yield from row.describe(call, self.scene)
+        if MODULES.get(name) in TAKERS:
+            yield from flow.named_secrets(call, self.scene, sources=False)
         if base in RUNNERS:
             yield from self.passed_on(invocation, base, argv, sure, origin)
 

@@ -173,12 +173,23 @@ def _secret_origins(invocation: Invocation) -> Iterator[str]:
                 )
 
 
-def named_secrets(call: Call, scene: Scene) -> Iterator[Effect]:
-    """Secrets that a program is given by name (`tool .env`, `tool --file=.env`, `tool @.env`): it may read them."""
+_SOURCES = (
+    ".py .pyi .ts .tsx .mts .cts .js .jsx .mjs .cjs .go .rs .rb .java .kt .kts .cs .php .swift .c .h .cc .cpp .hpp .m .ex .exs .vue .svelte .scala .lua .dart "
+    ".sh .md .rst .html .css .sql"
+).split()
+
+
+def is_source(name: str) -> bool:
+    """Whether a file's ending says that it is part of a program: `src/secrets.py` and `tests/credentials.test.ts` are code about secrets."""
+    return name.endswith(tuple(_SOURCES))
+
+
+def named_secrets(call: Call, scene: Scene, *, sources: bool = True) -> Iterator[Effect]:
+    """Secrets that a program is given by name (`tool .env`, `tool --file=.env`, `tool @.env`): it may read them. sources: those that are code too."""
     for field in call.argv:
         for value in field.values if field.known is not Known.DYNAMIC else ():
             for text in (value.partition("=")[2].lstrip("@<"), value.lstrip("@<")):
-                if not text or text.startswith("-") or len(text) > 400 or not looks_secret("/" + text):
+                if not text or text.startswith("-") or len(text) > 400 or not looks_secret("/" + text) or (is_source(text) and not sources):
                     continue
                 for target, _ in path_targets(field.replace(values=(text,)), call.invocation.cwd):
                     yield call.effect(EffectKind.FILE_READ, target, certainty=Certainty.POSSIBLE)

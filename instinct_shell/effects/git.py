@@ -110,7 +110,7 @@ _QUIET = frozenset(
         "status log shortlog describe rev-parse rev-list ls-files ls-tree name-rev merge-base cherry whatchanged count-objects "
         "fsck verify-commit verify-tag verify-pack var version help bugreport diagnose check-attr check-ignore check-mailmap "
         "check-ref-format column for-each-ref for-each-repo get-tar-commit-id show-branch show-ref show-index stripspace "
-        "patch-id range-diff request-pull interpret-trailers mailinfo mailsplit merge-tree merge-file merge-one-file diff-tree "
+        "patch-id range-diff request-pull interpret-trailers mailinfo mailsplit merge-tree merge-one-file diff-tree "
         "diff-index diff-files rerere revert cherry-pick merge init-db notes mktag mktree write-tree commit-tree pack-refs "
         "repack unpack-objects unpack-file index-pack pack-objects update-index multi-pack-index commit-graph prune-packed "
         "sparse-checkout reset-index citool gui gitk lfs flow absorb standup summary effort gitweb web--browse sh-setup blame "

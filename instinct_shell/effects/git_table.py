@@ -13,6 +13,7 @@ from .git_verbs import (
     clean,
     commit,
     filter_branch,
+    merge_file,
     move,
     pull,
     read_tree,
@@ -88,6 +89,7 @@ VERBS: dict[str, Verb] = {
         "-p -C --directory --exclude --include --whitespace --patch-format",
         "--abort --quit --skip --continue --3way --signoff --no-verify --keep-cr --show-current-patch",
     ),
+    "merge-file": Verb(merge_file, "-L --diff-algorithm --marker-size", "--stdout --quiet --ours --theirs --union --diff3 --zdiff3 --object-id"),
     "submodule": Verb(submodule, "", "--quiet", stop=True),
     "commit": Verb(
         commit,

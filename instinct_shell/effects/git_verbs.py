@@ -182,6 +182,15 @@ def apply(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from skipped_hooks(call, ("--no-verify",))
 
 
+def merge_file(call: Call, scene: Scene) -> Iterator[Effect]:
+    """merge-file CURRENT BASE OTHER: the first one is rewritten, unless the result is printed."""
+    for field in call.operands[1:]:
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    for field in call.operands[:1]:
+        prints = call.has("-p", "--stdout")
+        yield from file_effects(call, scene, EffectKind.FILE_READ if prints else EffectKind.FILE_WRITE, field, in_place="" if prints else "1")
+
+
 def submodule(call: Call, scene: Scene) -> Iterator[Effect]:
     """submodule: foreach runs shell text, deinit and update with --force drop work, add and update fetch."""
     verb = call.operands[0].text if call.operands else ""

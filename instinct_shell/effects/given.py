@@ -13,7 +13,7 @@ import re
 from ..model.effect import NOWHERE, Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Invocation, literal
 from .call import Call, Program, Scene, fold, inside
-from .hijack import COMMANDS, LOADERS, SYSTEM_FOLDERS, is_plain
+from .hijack import COMMANDS, LOADERS, SYSTEM_FOLDERS, is_make_text, is_plain
 from .options import make_call
 
 TYPE_CHECKING = False
@@ -37,7 +37,6 @@ _SILENT = frozenset(
 )
 # Loaders of the project's own modules (`--require ./.pnp.cjs`): such a file is a script of the project, run by this program.
 _LANGUAGES = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby"}
-_MAKE_TEXT = r"--eval\b|\bSHELL\s*[:+?]?=|\.SHELLFLAGS|\$[({]|`"
 _GIVEN = Program((), style="raw")
 
 
@@ -52,7 +51,7 @@ def given(surroundings: Surroundings, scene: Scene) -> Iterator[Effect]:
         if tool:
             yield from _command(variable, value, call, scene)
         elif variable == "MAKEFLAGS":
-            if re.search(_MAKE_TEXT, value):
+            if is_make_text(value):
                 yield _hijack(call, variable, value)
         else:
             yield from _loader(variable, value, call, scene)

@@ -6,6 +6,7 @@ A variable whose value is a command is followed like a nested shell text, so `GI
 from __future__ import annotations
 
 import posixpath
+import re
 from itertools import pairwise
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
@@ -98,6 +99,9 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield from _loaded(variable, value, call, scene)
         if text is None or not is_plain(variable, text):
             yield _hijack(call, variable, text if text is not None else value.prefix)
+    elif variable == "MAKEFLAGS":
+        if text is None or is_make_text(text):
+            yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable in COMMANDS:
         yield from _command(variable, value, call, scene)
     elif variable == "PATH":
@@ -131,6 +135,11 @@ def is_plain(variable: str, value: str) -> bool:
     """Whether this is an ordinary value of a loader, which loads nothing."""
     plain = _PLAIN.get(variable)
     return not value or (plain is not None and plain(value))
+
+
+def is_make_text(value: str) -> bool:
+    """Whether MAKEFLAGS holds more than flags and plain settings: text that make evaluates, another shell."""
+    return re.search(r"--eval\b|\bSHELL\s*[:+?]?=|\.SHELLFLAGS|\$[({]|`", value) is not None
 
 
 def _hijack(call: Call, variable: str, value: str) -> Effect:

@@ -52,7 +52,12 @@ def cargo(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, folder, recursive="1", build="1")
     elif verb in ("publish", "owner", "yank"):
         yield publish(call, "cargo", verb=verb)
-    elif verb in ("run", "r", "build", "b", "test", "t", "check", "c", "bench", "clippy", "doc", "nextest", "watch", "make", "xtask"):
+    elif verb == "watch":
+        from .node_tools import cargo_watch
+
+        at = next((index for index, word in enumerate(call.argv) if word.text == "watch"), 0)
+        yield from cargo_watch(call, scene, call.argv[at + 1 :])
+    elif verb in ("run", "r", "build", "b", "test", "t", "check", "c", "bench", "clippy", "doc", "nextest", "make", "xtask"):
         yield from project_script(call, scene, "Cargo.toml", "cargo", verb)
     elif verb in ("sqlx", "diesel"):
         yield from scene.nested_argv(words.words, call, via="cargo")

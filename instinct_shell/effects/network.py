@@ -105,6 +105,8 @@ def _curl_option(option: str, field: Field, request: Request, call: Call, scene:
         if field.text != "-":
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
         yield from _curl_config(field, call, scene)
+    elif option == "--netrc-file":
+        yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1")
     elif option in ("-b", "--cookie") and "=" not in shown(field):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     elif option == "--unix-socket" and shown(field).endswith(_CONTROL_SOCKETS):

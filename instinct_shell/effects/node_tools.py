@@ -7,6 +7,7 @@ from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
 from .packages import project_script
 from .roles import file_effects
+from .scripts import run_text
 from .verbs import shown, split
 
 TYPE_CHECKING = False
@@ -65,6 +66,9 @@ def watcher(call: Call, scene: Scene) -> Iterator[Effect]:
         "-x --exec -e --ext -w --watch -i --ignore -c --command -d --delay --signal -s -f --filter --initial= -r --restart=",
         stop=-1 if call.name == "chokidar" else 1,
     )
+    if call.name == "cargo-watch":
+        yield from cargo_watch(call, scene)
+        return
     command = words.value("-x", "--exec", "-c", "--command")
     if command is not None:
         if command.text is not None:
@@ -75,6 +79,18 @@ def watcher(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from scene.nested_argv((literal("node"), *inner), call, via="nodemon")
     elif inner and call.name != "chokidar":
         yield from scene.nested_argv(inner, call, via=call.name)
+
+
+def cargo_watch(call: Call, scene: Scene, argv: tuple[Field, ...] | None = None) -> Iterator[Effect]:
+    """cargo watch: -x runs cargo verbs, -s shell text, and what stands behind `--` a command."""
+    words = split(call.argv if argv is None else argv, "-x --exec -s --shell -w --watch -i --ignore -d --delay -C --workdir -F --features -E --env --use-shell")
+    for field in words.all("-x", "--exec"):
+        if field.text is not None:
+            yield from scene.nested_shell(f"cargo {field.text}", call, via="cargo watch")
+    for field in words.all("-s", "--shell"):
+        yield from run_text(call, scene, field, via="cargo watch -s")
+    if words.rest:
+        yield from scene.nested_argv(words.rest, call, via="cargo watch")
 
 
 def server(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -268,17 +284,6 @@ PROGRAMS: tuple[Program, ...] = (
             "unittest",
             "nose2",
             "tape",
-            "eslint",
-            "prettier",
-            "biome",
-            "stylelint",
-            "tslint",
-            "standard",
-            "xo",
-            "oxlint",
-            "black",
-            "ruff",
-            "isort",
             "flake8",
             "pylint",
             "mypy",
@@ -286,32 +291,17 @@ PROGRAMS: tuple[Program, ...] = (
             "pyre",
             "bandit",
             "coverage",
-            "autopep8",
-            "yapf",
-            "rustfmt",
-            "gofmt",
-            "goimports",
             "golangci-lint",
             "staticcheck",
             "shellcheck",
-            "shfmt",
-            "rubocop",
             "phpunit",
             "phpstan",
             "psalm",
-            "php-cs-fixer",
             "pest",
-            "ktlint",
-            "swiftlint",
-            "clang-format",
             "clang-tidy",
             "cppcheck",
             "cpplint",
-            "sqlfluff",
-            "markdownlint",
-            "markdownlint-cli2",
             "vale",
-            "codespell",
             "cspell",
             "depcheck",
             "knip",
@@ -327,7 +317,6 @@ PROGRAMS: tuple[Program, ...] = (
             "sass",
             "postcss",
             "tailwindcss",
-            "svgo",
             "typedoc",
             "jsdoc",
             "sphinx-build",
@@ -339,20 +328,14 @@ PROGRAMS: tuple[Program, ...] = (
             "nyc",
             "c8",
             "minitest",
-            "stylua",
             "selene",
             "luacheck",
-            "taplo",
-            "djlint",
             "vulture",
-            "pyupgrade",
             "interrogate",
             "lint-imports",
             "credo",
             "dialyzer",
             "hlint",
-            "ormolu",
-            "buf",
             "protoc",
             "swag",
             "gotestsum",

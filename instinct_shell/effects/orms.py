@@ -206,6 +206,12 @@ def orm(call: Call, scene: Scene) -> Iterator[Effect]:
             "node-pg-migrate": "migrate",
         }.get(call.name, call.name),
     )
+    if call.name == "rake":
+        from .program_text import code_word
+
+        for at, word in enumerate(call.argv[:-1]):
+            if word.text in ("-e", "--execute", "-E", "--execute-continue", "-p", "--execute-print"):
+                yield from code_word(call, scene, call.argv[at + 1], "ruby")
     if call.name == "rails":
         words = split(call.argv, "-e --environment")
         if words.verb() in ("runner", "r") and len(words.words) > 1:

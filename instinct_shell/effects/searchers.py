@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind
 from ..shell.invocation import literal
-from .call import Call, Program, Scene
+from .call import Call, Program, Scene, path_targets
+from .listing import Found
 from .roles import file_effects
+from .scripts import run_text
 from .search import on_found
+from .verbs import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,7 +63,34 @@ def grep(call: Call, scene: Scene) -> Iterator[Effect]:
             )
     command = call.value("--pre", "--pager", "--hostname-bin", "--filter")
     if command is not None and command.text != "":
-        yield from scene.nested_argv((command, literal("FILE")), call, via=f"{call.name} --pre")
+        places = tuple(target for field in files or (literal("."),) for target, _ in path_targets(field, call.invocation.cwd))
+        if " " in shown(command).strip():
+            yield from run_text(call, scene, command, via=f"{call.name} --pre")
+        elif call.has("--pre", "--filter"):
+            yield from on_found(call, scene, (command, literal("{}")), (Found(places),), via=f"{call.name} --pre")
+        else:
+            yield from scene.nested_argv((command,), call, via=f"{call.name} --pager")
+
+
+# What fzf runs of an action: `execute(..)`, `reload[..]`, `become:..` to the end.
+_ACTION = (
+    r"(?:execute(?:-silent|-multi)?|reload(?:-sync)?|become|preview|transform(?:-\w+)*|change-preview|bg-\w+)"
+    r"(?:\((?P<a>.*?)\)(?=[+,]|$)|\[(?P<b>.*?)\](?=[+,]|$)|\{(?P<c>.*?)\}(?=[+,]|$)|(?P<d>[~!@#$%^&*;/|])(?P<e>.*?)(?P=d)|:(?P<f>.*)$)"
+)
+
+
+def picker(call: Call, scene: Scene) -> Iterator[Effect]:
+    """fzf, sk: a person picks from a list; previews, bound keys and sk's -c run shell text, with the picked lines in the place of `{}`."""
+    import re
+
+    for option, field in call.values:
+        if option in ("--preview", "-c", "--cmd"):
+            yield from run_text(call, scene, field, via=f"{call.name} {option}")
+        elif option == "--bind":
+            for value in field.values:
+                for match in re.finditer(_ACTION, value, re.DOTALL):
+                    text = next((piece for name, piece in match.groupdict().items() if piece and name != "d"), "")
+                    yield from run_text(call, scene, literal(text), via=f"{call.name} --bind")
 
 
 def _sees_all(call: Call) -> bool:
@@ -76,6 +106,13 @@ def _sees_all(call: Call) -> bool:
 
 
 PROGRAMS: tuple[Program, ...] = (
+    Program(
+        ("fzf", "fzf-tmux", "sk"),
+        options="--bind --preview --preview-window --query -q --filter -f --prompt --header --height --delimiter -d --nth -n --with-nth --tiebreak --border= "
+        "--color --expect --layout --margin --padding --marker --pointer --info --history --history-size --tabstop --listen= -c --cmd --header-lines",
+        describe=picker,
+        summary="lets a person pick from a list; previews and bound keys run commands",
+    ),
     Program(("fd", "fdfind"), style="raw", describe=fd, summary="searches folders; -x and -X run a command on what is found"),
     Program(
         ("grep", "egrep", "fgrep", "zgrep", "zegrep", "zfgrep", "bzgrep", "xzgrep", "pcregrep", "pcre2grep", "ggrep", "rgrep", "agrep"),
