@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..shell.invocation import Field
+from ..shell.invocation import Field, literal
 from .code_actions import Actions
 from .code_lexer import Token
 from .python_values import UNKNOWN, Either, Many, Ref, Thing, Under, Unknown, alternatives
@@ -61,6 +61,7 @@ class Chains(Actions):
                 self.bind_arrow(value, at)
                 arguments, at = self.items(at + 1, ")")
                 value = self.invoke(value, tuple(arguments))
+                self.bind_walk(value, at)
             elif self.tokens[at].kind == "template" and isinstance(value, Ref) and self.language == "javascript":
                 if value.name.rsplit(".", 1)[-1] in ("$", "sh", "execaCommand", "shell"):
                     self.shell_text(self.interpolated(self.tokens[at]))
@@ -69,10 +70,15 @@ class Chains(Actions):
                 arguments, at = self.bare(at)
                 value = self.invoke(value, tuple(arguments))
             elif text == "{" and self.language == "perl" and isinstance(value, (Thing,)) and value.kind == "environ":
+                if following is not None and following.kind == "name" and self.peek(at + 2) == "}":
+                    value, at = self.index(value, literal(following.text)), at + 3  # a bare word is a name there
+                    continue
                 items, at = self.items(at + 1, "}")
                 value = self.index(value, items[0] if items else UNKNOWN)
             else:
                 break
+        if self.language == "perl" and isinstance(value, Ref) and at >= len(self.tokens) and self.action(value.name) == "delete":
+            value = self.invoke(value, ())  # `unlink` at the end: what `$_` names
         return value, at
 
     def takes_bare(self, value: Ref, at: int) -> bool:
@@ -80,6 +86,8 @@ class Chains(Actions):
         if self.language not in ("perl", "ruby", "php", "lua") or self.action(value.name) is None:
             return False
         token = self.tokens[at]
+        if self.language == "perl" and self.action(value.name) == "delete" and token.text in ("if", "unless", ";", "}", "or", "and", "||", "&&"):
+            return True
         if self.language == "perl" and token.text in ("for", "foreach"):
             return True  # `unlink for glob(..)`: acts on `$_`
         if token.line and self.language != "perl":
@@ -176,6 +184,11 @@ class Chains(Actions):
             return
         if self.peek(at) in ("{", "do") and self.peek(at + 1) == "|" and self.peek(at + 2):
             self.names[self.peek(at + 2)] = self.item_of(value.detail)
+
+    def bind_walk(self, value: object, at: int) -> None:
+        """`Find.find(dir) { |f|`: the block's parameter is something that was found."""
+        if self.language == "ruby" and isinstance(value, Under) and self.peek(at) in ("{", "do") and self.peek(at + 1) == "|" and self.peek(at + 2):
+            self.names[self.peek(at + 2)] = value
 
     def bind_arrow(self, value: object, at: int) -> None:
         """`.forEach(f => ...)`, `.map((f) => ...)`, `.forEach(function (f) {`: the parameter is an item of the receiver."""

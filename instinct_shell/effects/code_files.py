@@ -205,5 +205,8 @@ class Files(Ground):
     def do_glob(self, name: str, args: Args) -> object:
         return self.globbed(args[0]) if args else UNKNOWN
 
+    def do_walk(self, name: str, args: Args) -> object:
+        return Under(field_of(args[0]), "") if args else UNKNOWN
+
     def do_listing(self, name: str, args: Args) -> object:
         return Field(Known.SET, ("*",), glob=True, many=True)

@@ -119,6 +119,7 @@ _RUBY = _table(
     link="File.symlink File.link FileUtils.ln_s FileUtils.ln FileUtils.ln_sf",
     open="File.open File.new open IO.sysopen Kernel.open Zip.File.open",
     glob="Dir.glob Dir",
+    walk="Find.find",
     listing="Dir.entries Dir.children Dir.each_child Dir.foreach",
     eval_="eval instance_eval class_eval Kernel.eval binding.eval module_eval TOPLEVEL_BINDING.eval",
     do_file="load require require_relative Kernel.load",

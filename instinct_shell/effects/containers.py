@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _GLOBAL = "-c --context -H --host --config -l --log-level --tlscacert --tlscert --tlskey --connection --url --namespace --address"
+# What happens where the context points; files named on the command line are read here.
+_THERE = frozenset({EffectKind.INFRA_APPLY, EffectKind.INFRA_DESTROY, EffectKind.INFRA_READ, EffectKind.NET_REMOTE_EXEC})
+_HERE = frozenset("default desktop-linux desktop-windows colima orbstack rootless rancher-desktop".split())
 _COMPOSE = "-f --file -p --project-name --project-directory --env-file --profile --parallel --progress --ansi"
 
 
@@ -34,7 +37,8 @@ def docker(call: Call, scene: Scene) -> Iterator[Effect]:
     verb, argv = top.verb(), top.words[1:]
     context = shown(top.value("-c", "--context", "-H", "--host", "--connection", "--url"))
     if verb == "compose":
-        yield from compose(call.replace(argv=argv), scene)
+        for effect in compose(call.replace(argv=argv), scene):
+            yield _there(call, effect, context) if context and context not in _HERE else effect
         return
     if verb in (
         "container",
@@ -74,6 +78,13 @@ def docker(call: Call, scene: Scene) -> Iterator[Effect]:
     if any(word.text == "--help" for word in argv):
         return
     yield from _verb(call, scene, verb, argv, context)
+
+
+def _there(call: Call, effect: Effect, context: str) -> Effect:
+    """An effect of compose on the machine that the context names."""
+    if effect.kind is EffectKind.PROCESS_SPAWN:
+        return infra(call, EffectKind.INFRA_APPLY, "compose", effect.target.text, context=context)
+    return with_attributes(effect, context=context) if effect.kind in _THERE else effect
 
 
 def _verb(call: Call, scene: Scene, verb: str, argv: tuple[Field, ...], context: str) -> Iterator[Effect]:

@@ -14,6 +14,7 @@ from .database_tools import dump, restore, whole_database
 from .followed import GIVEN, followed
 from .hosts import host_of, is_local
 from .output import as_program, stdin_text
+from .sql_clients import variables_filled
 from .remote import nested_remote
 from .roles import file_effects, weakest
 from .scripts import printed
@@ -46,6 +47,9 @@ class Server:
 
 def statement_effects(call: Call, scene: Scene, text: str, server: Server, dialect: str) -> Iterator[Effect]:
     """The effects of SQL text sent to this server."""
+    if dialect == "postgres":
+        given = {name: value for field in (f for o, f in call.values if o in ("-v", "--set", "--variable")) for name, _, value in [(field.text or "").partition("=")]}
+        text = variables_filled(text, given)
     for statement in sql.analyse(text, dialect):
         kind = KINDS.get(statement.kind)
         if kind is not None:

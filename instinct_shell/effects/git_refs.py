@@ -10,6 +10,7 @@ from . import git_config
 from .call import Call, Scene
 from .roles import file_effects
 from .scripts import run_text
+from .verbs import with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,9 +81,9 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
         where = added.text  # `git remote add x URL && git push x`
     if is_url(where):
         inline = "1" if re.match(r"[a-z]+://[^/@]*:[^/@]*@|[a-z]+://[^/@:]{20,}@", where) else ""
-        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, where), tool="git", upload="repository", credentials=inline)
+        yield call.effect(EffectKind.NET_UPLOAD, Target(TargetKind.URL, where), tool="git", upload="repository", credentials=inline, verb="push")
     else:
-        yield connects(call, remote)
+        yield with_attributes(connects(call, remote), verb="push")
     name = where if not is_url(where) else ""
     forced = _last(call, ("-f", "--force"), ("--no-force",))
     if call.has("--mirror") or (forced and call.has("--all", "--branches")):

@@ -276,6 +276,7 @@ def cpanm(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 _OWN = {
+    "swift",
     "cpanm",
     "semantic-release",
     "release-it",
@@ -288,7 +289,19 @@ _OWN = {
     "julia-pkg",
 }
 
+def swift(call: Call, scene: Scene) -> Iterator[Effect]:
+    """swift VERB, and `swift -e CODE`."""
+    for at, word in enumerate(call.argv[:-1]):
+        if word.text == "-e":
+            from .plain_code import plain_word
+
+            yield from plain_word(call, scene, call.argv[at + 1], "swift")
+            return
+    yield from verbs_of(call, scene)
+
+
 PROGRAMS: tuple[Program, ...] = (
+    Program(("swift",), style="raw", describe=swift, summary="Swift packages and builds"),
     Program(("cargo",), style="raw", describe=cargo, summary="Rust packages and builds"),
     Program(("go",), style="raw", describe=go, summary="Go modules and builds"),
     Program(("gem", "bundle", "bundler"), style="raw nohelp", describe=ruby_packages, summary="Ruby packages"),

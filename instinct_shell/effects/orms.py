@@ -138,6 +138,42 @@ TOOLS: dict[str, Tool] = {
 }
 
 
+# Migrations and seeds of the project's own, as they are run all day on a developer's database. What a tool has for other places
+# (`prisma migrate deploy`, `db push`) or what goes back is not among them.
+FORWARD: dict[str, str] = {
+    "prisma": "migrate+dev db+seed",
+    "rails": "db:migrate db:seed db:setup db:create db:prepare",
+    "rake": "db:migrate db:seed db:setup db:create",
+    "django": "migrate createcachetable",
+    "alembic": "upgrade",
+    "flask": "db+upgrade",
+    "knex": "migrate:latest migrate:up seed:run",
+    "sequelize": "db:migrate db:seed db:seed:all db:create",
+    "typeorm": "migration:run",
+    "mikro-orm": "migration:up seeder:run",
+    "drizzle-kit": "migrate",
+    "goose": "up up-by-one",
+    "migrate": "up",
+    "dbmate": "up migrate create",
+    "flyway": "migrate",
+    "liquibase": "update",
+    "artisan": "migrate db:seed migrate:install",
+    "symfony-console": "doctrine:migrations:migrate doctrine:database:create d:m:m",
+    "mix": "ecto.migrate ecto.create ecto.setup run+priv/repo/seeds.exs",
+    "diesel": "migration+run database+setup setup",
+    "sqlx": "migrate+run database+create database+setup",
+    "sea-orm-cli": "migrate+up",
+    "dotnet-ef": "database+update",
+    "aerich": "upgrade init-db",
+    "piccolo": "migrations+forwards",
+    "dbt": "run seed snapshot build",
+    "airflow": "db+init db+migrate",
+    "lucid": "migration:run db:seed",
+    "payload": "migrate",
+    "hasura": "migrate+apply seed+apply",
+}
+
+
 def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | None = None) -> Iterator[Effect]:
     """Effects of one tool's call; also for tools that are scripts of the project (manage.py, artisan)."""
     tool = TOOLS[name]
@@ -154,7 +190,8 @@ def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | No
     if name == "django" and "migrate" in texts and "zero" in texts:
         kind = EffectKind.DB_DROP
     if kind is not None:
-        yield call.effect(kind, thing(name), engine="orm", tool=name, statement=f"{name} {line}"[:80], target_env=place)
+        forward = "1" if kind is EffectKind.DB_WRITE and _matches(FORWARD.get(name, ""), texts) else ""
+        yield call.effect(kind, thing(name), engine="orm", tool=name, statement=f"{name} {line}"[:80], target_env=place, forward=forward)
     file = words.value("--file")
     if name == "prisma" and file is not None:
         yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, file, language="sql")

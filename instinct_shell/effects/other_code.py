@@ -14,7 +14,7 @@ from . import spend
 from .call import Call, Scene
 from .code_chain import Chains
 from .code_lexer import Token, tokens
-from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Unknown, alternatives, concat
+from .python_values import UNKNOWN, Either, Many, Ref, Table, Thing, Under, Unknown, alternatives, concat
 
 LONGEST = 256 << 10
 MOST_STEPS = 60_000
@@ -47,6 +47,8 @@ def code_effects(
             ),
         )
     reader = Reader(call, scene, language, argv, path, depth)
+    if language == "perl" and re.search(r"\bfind(?:depth)?\b", text):
+        found_below(reader, text)
     try:
         reader.run(tokens(text, language))
     except (TooLong, RecursionError):
@@ -62,6 +64,25 @@ def code_effects(
     if spend.is_ads(text):
         reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
     return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
+
+
+_FIND = r"""\bfind(?:depth)?\s*\(?\s*(?:sub\b|\\\s*&|\{|\\?&?\$?\w).*,\s*((?:"[^"]*"|'[^']*'|\$ENV\{\w+\}|[$@]\w+)(?:\s*,\s*(?:"[^"]*"|'[^']*'))*)\s*(?:\)|;|$)"""
+
+
+def found_below(reader: Reader, text: str) -> None:
+    """Perl's File::Find: `$_` is each file below the folders that stand behind the sub; a test of its ending narrows that."""
+    match = re.search(_FIND, text, re.DOTALL)
+    if match is None:
+        return
+    ending = re.search(r"/\\\.(\w+)\$/", text)
+    folders: list[object] = []
+    for word in re.findall(r"""["'][^"']*["']|\$ENV\{\w+\}|[$@]\w+""", match[1]):
+        value = reader.environment(word[5:-1]) if word.startswith("$ENV") else literal(word[1:-1]) if word[0] in "\"'" else UNKNOWN
+        if isinstance(value, Field):
+            folders.append(Under(value, f"*.{ending[1]}" if ending else ""))
+    if folders:
+        for name in ("$_", "$File::Find::name", "$File.Find.name"):
+            reader.names[name] = alternatives(folders)
 
 
 class Reader(Chains):
@@ -212,6 +233,9 @@ class Reader(Chains):
         if not end:
             return None
         text = "".join(token.text for token in self.tokens[at + 1 : end])
+        if "$" in text:
+            value = self.inner('"' + text.replace('"', "") + '"')
+            return (self.globbed(value) if isinstance(value, Field) and value.text and any(c in value.text for c in "*?[/") else Unknown("file")), end + 1
         if text in ("STDIN", ""):
             return Unknown("stdin"), end + 1
         if any(c in text for c in "*?"):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _URL = re.compile(r"^(?:https?|ftp)://", re.IGNORECASE)
 _GIT = re.compile(r"^(?:git\+|git:|git@|ssh://|github:|gitlab:|bitbucket:|gist:|hg\+|svn\+|bzr\+)|\.git(?:#.*|@.*)?$", re.IGNORECASE)
-_PATH = re.compile(r"^(?:\.{1,2}(?:/|$)|/|~/|file:|link:|portal:|workspace:)")
+_PATH = re.compile(r"^(?:\.{1,2}(?:/|\[|$)|/|~/|file:|link:|portal:|workspace:)")
 _ARCHIVE = re.compile(r"\.(?:whl|tar\.gz|tgz|zip|tar\.bz2|gem|deb|rpm|apk|crate|egg|jar|nupkg)$", re.IGNORECASE)
 
 

@@ -34,7 +34,7 @@ def _shell_call() -> re.Pattern[str]:
 @cache
 def _argv_call() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process)\s*\(?"
+        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process|shell/sh|java\.shell/sh|process/shell|call-process)\s*\(?"
         r"\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)"
     )
 
@@ -45,6 +45,31 @@ def _delete_call() -> re.Pattern[str]:
         r"\b(unlink|file\.remove|file_delete|dir_delete|rm|File\.rm_rf!?|File\.rm!?|File\.rmdir!?|deleteFile|removeDirectoryRecursive|removeFile|"
         r"delete-file|delete-directory|file delete(?: -force)?|deleteDir|"
         r"os\.remove\.all|os\.remove|FileUtils\.deleteDirectory|Files\.delete|Sys\.remove)\s*\(?\s*(?:--\s*)?[\"'{]?([~./\w][^\"'){}\s,;]*)"
+    )
+
+
+# Where a language asks for the person's home.
+_HOME = (
+    r"""\bhomedir\(\)|\bSystem\.user_home!?(?:\(\))?|\bpath\.expand\(\s*["']~["']\s*\)|\bNSHomeDirectory\(\)|\bgetHomeDirectory\b|"""
+    r"""\b(?:Sys\.getenv|System\.get_env|os\.getenv|getenv|System\.getenv|Unix\.getenv|Sys\.getenv|uiop:getenv|posix-getenv)[\s(]+["']HOME["']\s*\)?|"""
+    r"""\bENV\[\s*["']HOME["']\s*\]|ProcessInfo\.processInfo\.environment\[\s*["']HOME["']\s*\]!?|\(user-homedir-pathname\)|\(System/getProperty "user\.home"\)"""
+)
+_SHELL_LIKE = frozenset(("nu", "xonsh"))
+
+
+def _expanded(path: str, scene: Scene) -> str:
+    """A leading `~` as the languages take it that know it."""
+    return scene.home + path[1:] if path == "~" or path.startswith("~/") else path
+
+
+@cache
+def _delete_method() -> re.Pattern[str]:
+    """Deletes that name the path first, as a labelled argument, or as what a listing of a folder gives."""
+    return re.compile(
+        r"""\b(?:File|Path|Paths\.get|io/file|Path\.of)[\s(]*["'](?P<a>[^"']+)["']\s*\)*\s*\.\s*(?:deleteRecursively|deleteDir|delete|deleteIfExists|deleteOnExit)\b|"""
+        r"""\b(?:removeItem|trashItem)\s*\(\s*at(?:Path|URL)?:\s*(?:URL\(\s*fileURLWithPath:\s*)?["'](?P<b>[^"']+)["']|"""
+        r"""\b(?:delete-tree|delete-directory-tree|delete-directory-and-files|delete-file|deleteRecursively|deleteDirectory|rmdir|rm-tree)[\s(#p]*["'](?P<c>[^"']+)["']|"""
+        r"""\b(?:unlink|file\.remove|rm|file_delete|dir_delete|delete)\s*\(\s*(?:list\.files|list\.dirs|dir_ls|readdir|joinpath\.\(|Path\.wildcard|dir)\s*\(\s*["'](?P<d>[^"']+)["']"""
     )
 
 
@@ -62,12 +87,18 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         yield from powershell(text, call, scene)
         return
     yield call.effect(EffectKind.CODE_INLINE, language=language)
+    if language in _SHELL_LIKE:
+        yield from scene.nested_shell(text, call, via=language)
+        return
     found = False
-    rest = text
+    rest = text = re.sub(_HOME, lambda _: f'"{scene.home}"', text)
     for match in _argv_call().finditer(text):
         found = True
         words = [literal(match[1]), *(literal(word) for word in re.findall(r"[\"']([^\"']*)[\"']", match[2]))]
-        yield from scene.nested_argv(tuple(words), call, via=language)
+        if len(words) == 1 and " " in match[1]:
+            yield from scene.nested_shell(match[1], call, via=language)
+        else:
+            yield from scene.nested_argv(tuple(words), call, via=language)
         rest = rest.replace(match[0], " ")
     for match in _shell_call().finditer(rest):
         found = True
@@ -76,10 +107,17 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         rest = rest.replace(match[0], " ")
     for match in _delete_call().finditer(rest):
         found = True
+        if match[1] == "rm" and language == "r":
+            continue  # it removes variables
         recursive = (
             "1" if "recursive" in rest or "rf" in match[1] or "irectory" in match[1] or "Dir" in match[1] or "-force" in match[1] else ""
         )
-        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match[2]), recursive=recursive)
+        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(_expanded(match[2], scene)), recursive=recursive)
+    for match in _delete_method().finditer(rest):
+        found = True
+        path = match["a"] or match["b"] or match["c"] or match["d"]
+        everything = "1" if match["d"] or match["c"] or "ecursive" in match[0] or "Dir" in match[0] else ""
+        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(_expanded(path, scene)), recursive=everything, sweep="1" if match["d"] else "")
     if language == "tcl":
         for match in re.finditer(r"(?:^|[;\[\n]|\b)(?:exec|spawn|open \|)\s+([^\]\n;]+)", text):
             found = True

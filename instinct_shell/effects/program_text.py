@@ -74,6 +74,9 @@ def run_stdin(call: Call, scene: Scene, language: str, argv: tuple[Field, ...], 
         yield from code_word(call, scene, stdin.field, language, argv)
     elif stdin.kind == "file" and stdin.field is not None:
         yield from run_script(call, scene, stdin.field, language, argv)
+    elif stdin.kind == "pipe" and (files := scripts.piped_files(call, scene)):
+        for field in files:
+            yield from run_script(call, scene, field, language, argv)
     elif stdin.kind == "pipe":
         yield scripts.opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe", language=language)
     elif stdin.kind == "inherit" and (named or any(word.text == "-" for word in call.argv)):

@@ -111,10 +111,27 @@ def run_stdin(call: Call, scene: Scene, *, positional: tuple[Field, ...] = (), v
         yield from run_text(call, scene, stdin.field, positional=positional, via=via or f"{call.name} stdin")
     elif stdin.kind == "file" and stdin.field is not None:
         yield from script_file(call, scene, stdin.field, positional)
+    elif stdin.kind == "pipe" and (files := piped_files(call, scene)):
+        for field in files:
+            yield from script_file(call, scene, field, (literal(call.name), *positional[1:]), via=via)
     elif stdin.kind == "pipe":
         yield opaque(call, flow.source_of(stdin.producers, scene), "the code comes through a pipe")
     elif stdin.kind == "inherit" and named:
         yield opaque(call, "stdin", UNREAD_INPUT)
+
+
+def piped_files(call: Call, scene: Scene) -> tuple[Field, ...]:
+    """The files that `cat x | sh` runs, when a pipe brings nothing but them and nothing of theirs comes from elsewhere."""
+    found: list[Field] = []
+    for index in call.invocation.stdin.producers:
+        one = scene.invocations[index] if index < len(scene.invocations) else None
+        words = one.words if one is not None else ()
+        if one is None or len(words) < 2 or words[0].text != "cat" or one.cwd != call.invocation.cwd:
+            return ()
+        if any((word.text or "-").startswith(("-", "/dev/", "/proc/")) or word.glob for word in words[1:]):
+            return ()
+        found += words[1:]
+    return tuple(found)
 
 
 def script_file(

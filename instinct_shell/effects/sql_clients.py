@@ -137,3 +137,21 @@ def _mysql(line: str) -> list[Statement]:
 def _unquote(text: str) -> str:
     text = text.strip()
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"`" else text
+
+
+_SET = r"^[ \t]*\\set[ \t]+(\w+)[ \t]+(.*?)[ \t]*$"
+
+
+def variables_filled(text: str, given: dict[str, str]) -> str:
+    """psql's text with its variables in place: `:name`, `:'name'`, `:"name"`, as `\\set` and `-v` define them."""
+    known = dict(given)
+    for match in re.finditer(_SET, text, re.MULTILINE):
+        if "`" not in match[2]:
+            # Pieces are put together without blanks between them.
+            known[match[1]] = "".join(a or b or c for a, b, c in re.findall(r"'((?:[^']|'')*)'|\"([^\"]*)\"|(\S+)", match[2]))
+    for name, value in known.items():
+        if name:
+            quoted = value.replace("'", "''")
+            text = re.sub(rf"(?<![:\w]):'{re.escape(name)}'", lambda _, q=quoted: f"'{q}'", text)
+            text = re.sub(rf"(?<![:\w]):(?:\"{re.escape(name)}\"|{re.escape(name)}\b)", lambda _, v=value: v, text)
+    return text

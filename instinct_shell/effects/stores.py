@@ -40,7 +40,15 @@ def redis_command(call: Call, words: list[str], place: str, certainty: Certainty
     verb = words[0].lower()
     common = {"engine": "redis", "statement": " ".join(words)[:80], "target_env": place}
     target = Target(TargetKind.OBJECT, words[1] if len(words) > 1 else "")
-    if verb in _REDIS_WIPES:
+    if verb in ("eval", "eval_ro") and len(words) > 1:
+        yield from _redis_script(call, words[1], place, certainty)
+    elif verb == "config" and len(words) > 3 and words[1].lower() == "set" and words[2].lower() in ("dir", "dbfilename", "logfile", "unixsocket"):
+        yield call.effect(EffectKind.DB_WRITE, target, common, certainty=certainty)
+        # The server writes there from now on: the old way to an authorized_keys or a crontab.
+        path = words[3] if words[3].startswith("/") else ""
+        if path:
+            yield call.effect(EffectKind.FILE_WRITE, Target(TargetKind.PATH, path.rstrip("/") or "/"), certainty=certainty, engine="redis")
+    elif verb in _REDIS_WIPES:
         yield call.effect(EffectKind.DB_DELETE_UNSCOPED, target, common, certainty=certainty)
     elif verb in _REDIS_READS:
         if verb not in ("client", "cluster", "memory") or (
@@ -54,6 +62,16 @@ def redis_command(call: Call, words: list[str], place: str, certainty: Certainty
     else:
         one = "one" if verb in _REDIS_ONE and (len(words) == 2 or verb not in ("del", "unlink")) else ""
         yield call.effect(EffectKind.DB_WRITE, target, common, certainty=certainty, rows=one)
+
+
+def _redis_script(call: Call, script: str, place: str, certainty: Certainty | None) -> Iterator[Effect]:
+    """`EVAL`: the commands that the Lua text names; one whose name is computed may be any."""
+    calls = re.findall(r"redis\.p?call\s*\(\s*(?:([\"'])(\w+)\1((?:\s*,\s*[\"'][^\"']*[\"'])*))?", script)
+    for quote, name, rest in calls:
+        if quote:
+            yield from redis_command(call, [name, *re.findall(r"[\"']([^\"']*)[\"']", rest)], place, certainty)
+    if not calls or not all(quote for quote, _, _ in calls):
+        yield call.effect(EffectKind.DB_WRITE, None, {"engine": "redis", "statement": script[:80], "target_env": place}, certainty=certainty)
 
 
 def redis(call: Call, scene: Scene) -> Iterator[Effect]:

@@ -1,7 +1,7 @@
 """Environment: does this reach production?
 
 *Stops* migrations, schema changes, imports and SQL scripts that point at production. *Asks* for every other change there (apply, rollout, a bounded
-write, a remote command), and for handing a production address to any program: a test run that gets `DATABASE_URL="$PROD_URL"` empties what
+write, a remote command, a push to a remote of that name), and for handing a production address to any program: a test run that gets `DATABASE_URL="$PROD_URL"` empties what
 it finds.
 
 *Lets pass* reading in production, the same migration against a database that the profile names as a development one, and modes of a build
@@ -89,6 +89,8 @@ class Environment(BuiltIn):
             elif effect.kind in _CHANGES:
                 standing += [chosen] if (chosen := _switches(effect)) else []
                 finding = self._change(effect, " ".join(standing), intent, profile, situation, facts)
+            elif effect.get("verb") == "push" and effect.kind in (EffectKind.NET_CONNECT, EffectKind.NET_UPLOAD):
+                finding = self._pushed(effect, profile)
             elif effect.kind is EffectKind.CODE_SCRIPT and effect.get("language") == "sql":
                 finding = self._change(effect, " ".join(standing), intent, profile, situation, facts)
             else:
@@ -96,6 +98,14 @@ class Environment(BuiltIn):
             if finding is not None:
                 found.append(finding)
         return tuple(found)
+
+    def _pushed(self, effect: Effect, profile: Profile) -> Finding | None:
+        """A push to a remote that is called production deploys there (heroku, dokku, a hook of one's own)."""
+        name = production_name(profile, effect.target.text)
+        if not name or "github.com" in effect.target.text or "gitlab.com" in effect.target.text:
+            return None
+        reason = f"pushes to {shown(_bare(effect.target.text))}, which means production ({shown(name)})"
+        return self.finding(Decision.ASK, reason, "push to a branch of the shared repository: `git push origin HEAD`", effect=effect)
 
     def _handed(self, effect: Effect, effects: tuple[Effect, ...], profile: Profile) -> Finding | None:
         variable, place, program = effect.get("variable"), effect.get("place"), effect.target.text

@@ -257,7 +257,10 @@ def _throwaway_row(effect: Effect, profile: Profile) -> bool:
         return True
     where = effect.get("target_env")
     if effect.get("engine") == "orm":
-        return bool(development_name(profile, where))
+        # With no place named it is the project's own database; where that points to production the environment assessment says so.
+        return bool(development_name(profile, where)) or (
+            effect.has("forward") and not where and profile.effect_decision(EffectKind.CODE_OPAQUE) is Decision.ASK
+        )
     if production_name(profile, where):
         return False
     return effect.get("rows") == "one" and bool(name) and bool(any_matches(profile.development_patterns, name.lower()))
