@@ -117,6 +117,10 @@ class Actions(Files, Processes, Network, Values):
             if name in ("get", "fetch"):
                 return self.environment(field_of(args[0]).text if args else None)
             return Unknown("env")
+        if isinstance(base, Thing) and base.kind == "spawn_binding" and name == "spawn" and args and isinstance(args[0], Table):
+            given = args[0].get("args")  # its first word is only the name that the program is given
+            self.process([field_of(args[0].get("file")), *(field_of(one) for one in (given.items[1:] if isinstance(given, Many) else ()))])
+            return Thing("process")
         if name in ("then", "forEach", "map", "each") and args and isinstance(args[0], Ref) and self.action(args[0].name):
             return self.invoke(args[0], (Unknown("network") if isinstance(base, Thing) and base.kind == "response" else base,))
         if isinstance(base, Thing) and base.kind == "response":

@@ -14,10 +14,10 @@ from .database_tools import dump, restore, whole_database
 from .followed import GIVEN, followed
 from .hosts import host_of, is_local
 from .output import as_program, stdin_text
-from .sql_clients import variables_filled
 from .remote import nested_remote
 from .roles import file_effects, weakest
 from .scripts import printed
+from .sql_clients import variables_filled
 from .verbs import shown, spoken, variables_of, with_attributes
 
 TYPE_CHECKING = False
@@ -48,8 +48,7 @@ class Server:
 def statement_effects(call: Call, scene: Scene, text: str, server: Server, dialect: str) -> Iterator[Effect]:
     """The effects of SQL text sent to this server."""
     if dialect == "postgres":
-        given = {name: value for field in (f for o, f in call.values if o in ("-v", "--set", "--variable")) for name, _, value in [(field.text or "").partition("=")]}
-        text = variables_filled(text, given)
+        text = variables_filled(text, [field.text or "" for option, field in call.values if option in ("-v", "--set", "--variable")])
     for statement in sql.analyse(text, dialect):
         kind = KINDS.get(statement.kind)
         if kind is not None:
@@ -75,9 +74,7 @@ def statement_effects(call: Call, scene: Scene, text: str, server: Server, diale
         elif statement.kind == sql_values.SWITCH:
             server = Server(server.engine, statement.object, server.place, server.host)
         elif statement.kind == sql_values.UNKNOWN:
-            yield call.effect(
-                EffectKind.DB_WRITE, None, server.attributes(), certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1"
-            )
+            yield call.effect(EffectKind.DB_WRITE, None, server.attributes(), certainty=Certainty.POSSIBLE, statement=statement.text, unknown="1")
 
 
 def script(call: Call, scene: Scene, field: Field, server: Server, dialect: str) -> Iterator[Effect]:
@@ -129,8 +126,7 @@ def from_stdin(call: Call, scene: Scene, server: Server, dialect: str) -> Iterat
     """SQL on stdin; without any, a dialogue that is judged as a look."""
     from . import flow
 
-    call = as_program(call)
-    stdin = call.invocation.stdin
+    stdin = (call := as_program(call)).invocation.stdin
     text = stdin_text(call.invocation, scene)
     if text is not None and stdin.kind in ("text", "pipe", "file"):
         yield from statement_effects(call, scene, text, server, dialect)

@@ -11,6 +11,7 @@ from ..model.value import Value
 from ..shell.invocation import Field
 from .call import Call, Program, Scene
 from .flow import is_source, looks_secret
+from .holes import is_hole
 from .roles import file_effects
 from .verbs import Split, shown, split
 
@@ -105,7 +106,9 @@ def fixer(call: Call, scene: Scene) -> Iterator[Effect]:
     verb = words.verb() if words.verb() in row.verbs.split() else ""
     kind = EffectKind.FILE_WRITE if _writes(row, words, verb) else EffectKind.FILE_READ
     for field in words.words[bool(verb) :]:
-        if _is_file(field) and not (looks_secret("/" + shown(field)) and is_source(shown(field))):
+        name = shown(field)
+        secret = looks_secret("/" + name)
+        if _is_file(field) and not is_hole(name) and not (secret and is_source(name)) and (secret or kind is EffectKind.FILE_WRITE):
             yield from file_effects(call, scene, kind, field, in_place="1" if kind is EffectKind.FILE_WRITE else "")
 
 

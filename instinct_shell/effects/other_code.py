@@ -66,7 +66,8 @@ def code_effects(
     return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
 
 
-_FIND = r"""\bfind(?:depth)?\s*\(?\s*(?:sub\b|\\\s*&|\{|\\?&?\$?\w).*,\s*((?:"[^"]*"|'[^']*'|\$ENV\{\w+\}|[$@]\w+)(?:\s*,\s*(?:"[^"]*"|'[^']*'))*)\s*(?:\)|;|$)"""
+_PLACE = r"""(?:"[^"]*"|'[^']*'|\$ENV\{\w+\}|[$@]\w+)"""
+_FIND = rf"\bfind(?:depth)?\s*\(?\s*(?:sub\b|\\\s*&|\{{|\\?&?\$?\w).*,\s*({_PLACE}(?:\s*,\s*{_PLACE})*)\s*(?:\)|;|$)"
 
 
 def found_below(reader: Reader, text: str) -> None:
@@ -76,7 +77,7 @@ def found_below(reader: Reader, text: str) -> None:
         return
     ending = re.search(r"/\\\.(\w+)\$/", text)
     folders: list[object] = []
-    for word in re.findall(r"""["'][^"']*["']|\$ENV\{\w+\}|[$@]\w+""", match[1]):
+    for word in re.findall(_PLACE, match[1]):
         value = reader.environment(word[5:-1]) if word.startswith("$ENV") else literal(word[1:-1]) if word[0] in "\"'" else UNKNOWN
         if isinstance(value, Field):
             folders.append(Under(value, f"*.{ending[1]}" if ending else ""))

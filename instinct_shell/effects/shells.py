@@ -201,13 +201,7 @@ def enable(call: Call, scene: Scene) -> Iterator[Effect]:
     """`enable -f lib.so name` loads code into the shell."""
     library = call.value("-f")
     if library is not None:
-        yield call.effect(
-            EffectKind.CODE_OPAQUE,
-            flow.object_target(library, TargetKind.NAME),
-            language="native",
-            source="file",
-            reason="loads a library into the shell",
-        )
+        yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "enable -f"), variable="enable -f", value=(library.text or library.prefix)[:200])
 
 
 def hash_builtin(call: Call, scene: Scene) -> Iterator[Effect]:

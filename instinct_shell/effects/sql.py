@@ -188,7 +188,7 @@ def _altered(words: list[str], short: str) -> Statement:
 
 def _block(text: str, words: list[str], dialect: str, short: str) -> list[Statement]:
     """Procedural blocks: judged by the worst statement words inside their text."""
-    body = re.sub(r"\$\w*\$", " ", text)
+    body = re.sub(r"'\s*(?:\|\||\+)\s*'", "", re.sub(r"\$\w*\$", " ", text))  # `'DR' || 'OP TABLE x'` is one text
     found: list[Statement] = []
     for match in re.finditer(r"\b(drop\s+\w+\s+|truncate\s+|delete\s+from\s+|update\s+\w+\s+set\b)[^;']*", body, re.IGNORECASE):
         piece = match[0]

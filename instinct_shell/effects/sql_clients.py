@@ -142,16 +142,16 @@ def _unquote(text: str) -> str:
 _SET = r"^[ \t]*\\set[ \t]+(\w+)[ \t]+(.*?)[ \t]*$"
 
 
-def variables_filled(text: str, given: dict[str, str]) -> str:
+def variables_filled(text: str, given: list[str]) -> str:
     """psql's text with its variables in place: `:name`, `:'name'`, `:"name"`, as `\\set` and `-v` define them."""
-    known = dict(given)
+    known = {name: value for name, _, value in (each.partition("=") for each in given)}
     for match in re.finditer(_SET, text, re.MULTILINE):
         if "`" not in match[2]:
             # Pieces are put together without blanks between them.
             known[match[1]] = "".join(a or b or c for a, b, c in re.findall(r"'((?:[^']|'')*)'|\"([^\"]*)\"|(\S+)", match[2]))
     for name, value in known.items():
         if name:
-            quoted = value.replace("'", "''")
-            text = re.sub(rf"(?<![:\w]):'{re.escape(name)}'", lambda _, q=quoted: f"'{q}'", text)
-            text = re.sub(rf"(?<![:\w]):(?:\"{re.escape(name)}\"|{re.escape(name)}\b)", lambda _, v=value: v, text)
+            quoted = "'" + value.replace("'", "''") + "'"
+            text = re.sub(rf"(?<![:\w]):'{re.escape(name)}'", quoted.replace("\\", "\\\\"), text)
+            text = re.sub(rf"(?<![:\w]):(?:\"{re.escape(name)}\"|{re.escape(name)}\b)", value.replace("\\", "\\\\"), text)
     return text

@@ -120,6 +120,7 @@ class Profile(Value):
     file_most_bytes: int = 10 * 1024 * 1024  # the largest file that a file tool writes; 0: no limit
     programs: tuple[ProgramRow, ...] = ()  # programs that the person, or the project, described
     plugged: tuple[Plugged, ...] = ()  # instincts of installed packages, named by the person with their digest
+    migrations: Decision = Decision.ASK  # the project's own migrations and seeds, forward, where the command names no database
     remote_exec_local: Decision = Decision.ALLOW  # `docker exec` on this machine; `ssh` and `kubectl exec` follow net.remote_exec
 
     def effect_decision(self, kind: EffectKind) -> Decision:

@@ -35,6 +35,7 @@ _DECISIONS = {
     "package_unknown": "packages.unknown", "package_lookalike": "packages.lookalike", "package_foreign": "packages.foreign",
     "package_global": "packages.global", "remote_exec_local": "network.local_containers", "file_syntax": "files.syntax",
     "file_linter": "files.linter", "file_secrets": "files.secrets", "file_leases": "files.leases", "file_binary": "files.binary",
+    "migrations": "database.migrations",
 }  # fmt: skip
 
 

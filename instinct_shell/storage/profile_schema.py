@@ -78,6 +78,7 @@ KEYS: dict[str, Key] = {
     "network.mode": _word("open", "allowlist", "none"),
     "network.allow": _SHRINKS,
     "network.local_containers": _DECISION,
+    "database.migrations": _DECISION,
     "packages.unknown": _DECISION,
     "packages.lookalike": _DECISION,
     "packages.foreign": _DECISION,

@@ -1,8 +1,8 @@
 """Environment: does this reach production?
 
 *Stops* migrations, schema changes, imports and SQL scripts that point at production. *Asks* for every other change there (apply, rollout, a bounded
-write, a remote command, a push to a remote of that name), and for handing a production address to any program: a test run that gets `DATABASE_URL="$PROD_URL"` empties what
-it finds.
+write, a remote command, a push to a remote of that name), and for handing a production address to any program: a test run that gets
+`DATABASE_URL="$PROD_URL"` empties what it finds.
 
 *Lets pass* reading in production, the same migration against a database that the profile names as a development one, and modes of a build
 (`NODE_ENV=production npm run build`).

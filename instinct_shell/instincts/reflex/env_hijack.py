@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _ALWAYS = (
     "LD_PRELOAD",
+    "enable -f",
     "LD_AUDIT",
     "LD_DEBUG_OUTPUT",
     "BASH_ENV",

@@ -10,7 +10,7 @@ container on this machine; the loopback address.
 *How it was fooled before*: `git -c core.hooksPath=... commit`, `--no-verify`, `docker exec db psql -c ...`, a hook written with `printf >`, an
 upload by `curl -T`, `scp`, `rclone`, `git push https://token@elsewhere`.
 
-*To adjust*: `[effects]`, `[network]`, `[names]`, `[git]`, `host_executed` in `[paths]`, `operations` in `[scope]`.
+*To adjust*: `[effects]`, `[network]`, `[names]`, `[database]`, `[git]`, `host_executed` in `[paths]`, `operations` in `[scope]`.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def _throwaway_row(effect: Effect, profile: Profile) -> bool:
     if effect.get("engine") == "orm":
         # With no place named it is the project's own database; where that points to production the environment assessment says so.
         return bool(development_name(profile, where)) or (
-            effect.has("forward") and not where and profile.effect_decision(EffectKind.CODE_OPAQUE) is Decision.ASK
+            effect.has("forward") and not where and profile.migrations is Decision.ALLOW and profile.effect_decision(EffectKind.DB_WRITE) is not Decision.DENY
         )
     if production_name(profile, where):
         return False

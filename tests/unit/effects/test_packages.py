@@ -80,7 +80,7 @@ CASES = [
     ("nix-shell -p cowsay --run 'rm -rf ~'", "file.delete /home/dev; package.install cowsay run=1"),
     ("make clean", "code.script ./Makefile entry=clean"),
     ("make -C sub x", "code.script ./sub/Makefile"),
-    ("make SHELL=/tmp/x", "env.hijack SHELL"),
+    ("make SHELL=/tmp/x", "code.script /tmp/x"),
     ("cmake -E rm -rf /home/dev", "file.delete /home/dev"),
     ("just deploy", "code.script ./justfile entry=deploy"),
     ("just --list; make --version", "no code.script ./justfile"),

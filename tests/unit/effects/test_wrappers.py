@@ -257,7 +257,7 @@ SCRIPTS = [
     ('bash -c "$X"', "nothing"),
     ('bash -c "rm -rf $(cat f)/x"', "code.opaque; file.delete"),
     ('tool=$(head -n 1 t.txt); "$tool" --fix src', "code.opaque dynamic=command source=file"),
-    ("cat x | bash", "code.opaque source=file"),
+    ("cat x | bash", "code.script ./x"),
     ("enable -f ./x.so x", "code.opaque"),
     ("sed -i s/a/b/ x.py; python3 x.py", "code.script ./x.py; no code.opaque"),
     ("perl -pi -e 's/old/new/' x.sh && bash x.sh", "code.script ./x.sh; no code.opaque"),
