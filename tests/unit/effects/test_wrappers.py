@@ -258,7 +258,7 @@ SCRIPTS = [
     ('bash -c "rm -rf $(cat f)/x"', "code.opaque; file.delete"),
     ('tool=$(head -n 1 t.txt); "$tool" --fix src', "code.opaque dynamic=command source=file"),
     ("cat x | bash", "code.script ./x"),
-    ("enable -f ./x.so x", "code.opaque"),
+    ("enable -f ./x.so x", "env.hijack"),
     ("sed -i s/a/b/ x.py; python3 x.py", "code.script ./x.py; no code.opaque"),
     ("perl -pi -e 's/old/new/' x.sh && bash x.sh", "code.script ./x.sh; no code.opaque"),
     ("echo 'rm -rf ~' > b.sh; sed -i s/x/y/ b.sh; sh b.sh", HOME),
