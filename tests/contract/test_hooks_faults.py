@@ -138,7 +138,7 @@ def send(line: list[int], depth: int, number: int) -> bool:
 
 def stop_the_child(place: Place, chance: random.Random) -> None:
     """A judging process that hangs: SIGSTOP, then only the watchdog can answer."""
-    place.timeout = 3.0
+    place.timeout = 8.0
 
     place.strike = stop_below(2)
 
@@ -239,7 +239,7 @@ def wrong_fields(place: Place, chance: random.Random) -> None:
 def input_without_end(place: Place, chance: random.Random) -> None:
     """The agent never closes the hook's stdin."""
     place.keep_open = True
-    place.timeout = 3.0
+    place.timeout = 8.0
     place.raw = place.raw[: chance.randrange(len(place.raw))]
 
 
@@ -258,7 +258,7 @@ def one(number: int, folder: Path, workspace: Path) -> str:
     (outcome, _), took = place.run()
     if outcome == "ran" and not (fault is wrong_fields and b"rm -rf" not in place.raw):
         return f"run {number}: {fault.__name__} with {agent}: it ran"
-    if took > place.timeout / 2 + 2.0:
+    if took > place.timeout / 2:
         return f"run {number}: {fault.__name__} with {agent}: {took:.1f} s"
     return ""
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .protocol import Dialect
 
 MOST_ASKED = 1 << 20  # bytes of input that an engine is bothered with
+WATCHED = 0.4  # of the agent's time-out; our interpreter's start and the answer's way out fit into the rest of the half that is promised
 VALUES = {"--agent": "agent", "--exec": "exec_path", "--timeout": "timeout", "--profile": "profile"}
 
 
@@ -99,7 +100,7 @@ def options_from(arguments: list[str]) -> HookOptions:
 
 def _answer(dialect: Dialect, options: HookOptions, arguments: list[str]) -> Answer:
     """The answer, at half the agent's time-out at the latest: of the engine when one is there, else of a process of our own."""
-    deadline = Deadline((options.timeout or dialect.timeout) / 2)
+    deadline = Deadline((options.timeout or dialect.timeout) * WATCHED)
     data: dict[str, object] | None = None
 
     def refuse(why: str) -> Answer:
