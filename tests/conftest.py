@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,11 @@ CORPORA = TOP.parent / "shared" / "corpora"
 # No database of examples either: the checkout may be another user's, and nothing is to be left behind.
 settings.register_profile("instinct", deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("instinct")
+
+# A shell that starts the tests in the background has them ignore these, and so everything that they start: no Ctrl-C would arrive.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
