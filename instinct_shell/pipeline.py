@@ -244,6 +244,8 @@ class Pipeline:
         changes = observer.after(seen, workspace) if observer else None
         for words in changes.set_aside if changes else ():
             self._announce(words)
+        for words in records.refused_connections(result):
+            self._announce(words)
         note = ""
         cause = self._cause(judgement, spec, result) if self._cause and result.status else ""
         try:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..instincts.ground import CHANGES, ground_of, inside, path_of
 from ..instincts.reflex.protected_files import MANAGERS
+from ..model import hosts
 from ..model.effect import Effect, EffectKind
 from ..model.jailspec import JailLevel, JailSpec
 from ..model.value import Value
@@ -35,12 +36,14 @@ class OnDisk(Value):
     """What the host found for this profile: existing paths to keep read-only below a writable one, and existing secrets to mask.
 
     cache: the cache folder of this workspace, "" for none. shared: folders outside the workspace that hold its repository, writable too.
+    registries: the hosts of the package indexes that this machine is configured for, as entries of an allow-list.
     """
 
     protected: tuple[str, ...] = ()
     masked: tuple[str, ...] = ()
     cache: str = ""
     shared: tuple[str, ...] = ()
+    registries: tuple[str, ...] = ()
 
 
 def confine(
@@ -61,19 +64,23 @@ def confine(
     settings = tuple(effect for effect in effects if effect.kind is EffectKind.GIT_CONFIG)
     protected = [path for path in disk.protected if path not in opened]
     protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]
+    allow = allowed_hosts(profile, disk.registries)
+    network = network_of(profile, allow, effects, situation.jail_level)
     return JailSpec(
         workspace=ground.workspace,
         cwd=intent.cwd,
         writable=writable,
         protected=tuple(dict.fromkeys(protected)),
         masked=disk.masked,
-        network="host" if profile.network == "open" else "none",
+        network=network,
+        network_allow=allow if network == hosts.ALLOWLIST else (),
+        publish=profile.publish if network != hosts.OPEN else (),
         private_tmp=profile.private_tmp,
         read_only=only_reads(effects, programs),
         least_level=JailLevel.FULL if profile.full_jail_required else profile.level,
         limits=profile.limits,
         supervise_execs=profile.supervise_execs,
-        env=jail_environment(intent, profile, disk.cache),
+        env=jail_environment(intent, profile, disk.cache, proxied=network == hosts.ALLOWLIST),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
         vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path)),
         vetted_keys=tuple(dict.fromkeys("*" if effect.get("edit") else effect.get("key") for effect in settings)),
@@ -123,9 +130,43 @@ def only_reads(effects: tuple[Effect, ...], programs: tuple[str, ...] | None) ->
     return all(effect.kind in _READING and not effect.target.dynamic for effect in effects)
 
 
-def jail_environment(intent: Intent, profile: Profile, cache: str) -> tuple[tuple[str, str], ...]:
-    """The variables inside: those the intent carries (already the profile's allow-list), and the tools' caches of this workspace."""
+def allowed_hosts(profile: Profile, registries: tuple[str, ...]) -> tuple[str, ...]:
+    """The allow-list with what `@package-registries` means on this machine."""
+    entries = [each for entry in profile.network_allow for each in (registries if entry == hosts.REGISTRIES else (entry,))]
+    return tuple(dict.fromkeys(entries)) if profile.network == "allowlist" else ()
+
+
+def network_of(profile: Profile, allow: tuple[str, ...], effects: tuple[Effect, ...], jail_level: str) -> str:
+    """The network a command gets. An empty list is none; so is one that cannot be held, for a command that was not judged to need it: where it
+    was, the jail refuses (execution/launcher.py)."""
+    if profile.network == "open":
+        return hosts.OPEN
+    if profile.network != "allowlist" or not allow:
+        return hosts.NONE
+    needed = jail_level == JailLevel.FULL or any(str(effect.kind).startswith(("net.", "package.", "unknown")) for effect in effects)
+    return hosts.ALLOWLIST if needed else hosts.NONE
+
+
+# What programs read to find the proxy: curl, wget, git, pip, npm, go, cargo, Node from 24 on; yarn; Maven and Gradle, whose Java reads none of these.
+_PROXY = f"http://127.0.0.1:{hosts.PROXY_PORT}"
+_PROXY_VARIABLES = {
+    **{name: _PROXY for upper in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY") for name in (upper, upper.lower())},
+    **dict.fromkeys(("NO_PROXY", "no_proxy"), "localhost,127.0.0.1,::1"),
+    "NODE_USE_ENV_PROXY": "1",
+    "YARN_HTTP_PROXY": _PROXY,
+    "YARN_HTTPS_PROXY": _PROXY,
+}
+_JAVA_PROXY = " ".join(f"-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={hosts.PROXY_PORT}" for scheme in ("http", "https"))
+
+
+def jail_environment(intent: Intent, profile: Profile, cache: str, *, proxied: bool = False) -> tuple[tuple[str, str], ...]:
+    """The variables inside: those the intent carries (already the profile's allow-list), the tools' caches of this workspace, and where the proxy
+    is, which takes the place of one that the caller uses and that cannot be reached inside."""
     pairs = dict(intent.env)
+    if proxied:
+        pairs |= _PROXY_VARIABLES
+        for name in ("MAVEN_OPTS", "GRADLE_OPTS"):
+            pairs[name] = f"{pairs.get(name, '')} {_JAVA_PROXY}".strip()
     if cache:
         for variable, folder in profile.caches:
             pairs.setdefault(variable, f"{cache}/{folder}")

@@ -79,6 +79,21 @@ def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
     )
 
 
+_MOST_REFUSED = 4
+
+
+def refused_connections(result: RunResult) -> tuple[str, ...]:
+    """What the network allow-list refused, in words for whoever gave the command: most programs only say that a connection failed."""
+    places = dict.fromkeys((each.host, each.port, each.refused) for each in result.connections if each.state == "refused")
+    told = [
+        f"network: `{host}:{port}` was refused: {why}"
+        + ("; a person can add it to [network] allow in their own profile" if "list" in why else "")
+        for host, port, why in places
+    ]
+    rest = len(told) - _MOST_REFUSED
+    return (*told[:_MOST_REFUSED], *((f"network: {rest} further hosts were refused; the audit record names them",) if rest > 0 else ()))
+
+
 def finished(result: RunResult, changes: object, hold: Hold | None = None, cause: str = "") -> Body:
     """How a run ended, what was seen to change, and why it failed when that was the jail."""
     body = [("v", SHAPE), *((name, encode(getattr(result, name))) for name in result._fields)]

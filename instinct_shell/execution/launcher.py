@@ -17,7 +17,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, privileges, probe, syscalls, view
+from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, network, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .renames import Renames
@@ -46,14 +46,22 @@ class Launcher:
     away so that pipes close when the command closes them, and it stops and continues with the command. In a host program (the Python API)
     nothing of the program is touched.
     execs: who judges what programs inside start, for specs that want it.
+    book: where connections of a network allow-list are written down, for a caller that reads it meanwhile (jail/network.py).
     at: never go above this level; own_namespaces: try to make them ourselves. Both for tests; what the spec demands still holds.
     """
 
     def __init__(
-        self, *, dedicated: bool = False, at: JailLevel = JailLevel.FULL, own_namespaces: bool = True, execs: ExecJudge | None = None
+        self,
+        *,
+        dedicated: bool = False,
+        at: JailLevel = JailLevel.FULL,
+        own_namespaces: bool = True,
+        execs: ExecJudge | None = None,
+        book: int = -1,
     ) -> None:
         self._dedicated = dedicated
         self._execs = execs
+        self._book = book
         self._at = at
         self._own_namespaces = own_namespaces
 
@@ -86,6 +94,8 @@ class Launcher:
                     except NamespacesUnavailable as unavailable:
                         second = probe.describe(unavailable.failure)
             if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
+                if network.is_served(spec):
+                    raise _network_refusal(obstacle)
                 return self._run(spec, abi, with_namespaces=False)
         except StepFailed as failure:
             raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
@@ -98,7 +108,7 @@ class Launcher:
 
         for last in (False, True):
             try:
-                membership = session.enter(spec.session, own_network=spec.network == "none")
+                membership = session.enter(spec.session, own_network=spec.own_network)
             except StepFailed as failure:
                 if failure.step.startswith(probe.NAMESPACE_STEPS):
                     raise NamespacesUnavailable(failure) from None
@@ -121,7 +131,7 @@ class Launcher:
             plan = view.plan_for(spec, bubblewrap.own_paths() if bubblewrapped else ())
             handed = descriptors.examine(plan.access, capped=spec.limits.output_bytes > 0, missing=missing)
             descriptors.check_extra(spec.descriptors)
-            with Relays(handed, spec.limits.output_bytes) as relays:
+            with Relays(handed, spec.limits.output_bytes) as relays, network.Passage(spec, membership, self._book) as passage:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
                 family = self._family(with_namespaces)
                 supervisor = self._supervisor() if spec.supervise_execs else None
@@ -132,10 +142,12 @@ class Launcher:
                     child = os.fork()
                     if child == 0:
                         jailed = confinement.Confinement(
-                            spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership, supervisor.inner if supervisor else -1
-                        )
+                            spec, plan, handed, relays.inner_ends(), abi, mask, with_namespaces, membership,
+                            supervisor=supervisor.inner if supervisor else -1, passage=passage.inner,
+                        )  # fmt: skip
                         jailed.enter_bubblewrap(writer) if bubblewrapped else jailed.enter(writer)
                     os.close(writer)
+                    passage.close_inner()
                     if supervisor is not None:
                         supervisor.start()
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
@@ -160,6 +172,7 @@ class Launcher:
         layers: tuple[str, ...] = (*kinds, *(("landlock",) if abi else ()), "seccomp", *execs, "rlimits")
         level = probe.level_of(with_namespaces=with_namespaces, landlock_abi=abi)
         result = watch.result(level, layers, abi, int((time.monotonic() - started_at) * 1e6))
+        result = result.replace(connections=passage.connections) if passage.connections else result
         return result.replace(execs_denied=supervisor.denied) if supervisor is not None and supervisor.denied else result
 
     def _supervisor(self) -> Supervisor:
@@ -190,6 +203,15 @@ def _fill_standard_descriptors() -> tuple[int, ...]:
                 os.close(opened)
             filled.append(fd)
     return tuple(filled)
+
+
+def _network_refusal(obstacle: StepFailed | None) -> JailError:
+    """A list of hosts is held by a network of its own. Without one the choice is everything or nothing, and neither was asked for."""
+    reason = f": {probe.describe(obstacle)}" if obstacle else ""
+    return JailError(
+        f"the network allow-list of this profile needs a network of its own, which cannot be made here{reason}; nothing ran",
+        hint=probe.hint_for(obstacle) if obstacle else 'set [network] mode = "none" in your own profile, or run it where namespaces can be made',
+    )
 
 
 def _level_refusal(least: JailLevel, abi: int, obstacle: StepFailed | None, second: str) -> JailError:

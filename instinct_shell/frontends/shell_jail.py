@@ -16,7 +16,7 @@ from ..model.jailspec import JailLevel, RunResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..model.jailspec import JailSpec
+    from ..model.jailspec import Connection, JailSpec
     from ..model.ports import ExecJudge
 
 CALLERS_STDIN, CALLERS_STDERR = 200, 201
@@ -40,9 +40,14 @@ class SessionJail:
         self.ended: int | None = None  # the wait status, once the shell is gone
         self._unit = ""
         self._alone_status: int | None = None
+        self._book = -1
 
     def start(self, argv0: str) -> None:
         """Start bash. Raises JailError when the jail cannot be made."""
+        from ..execution.jail import network
+
+        if network.is_served(self._spec) and self._spec.session is None:
+            self._book = network.new_book()
         reader, self._pipe = os.pipe2(os.O_CLOEXEC)
         import fcntl
 
@@ -69,7 +74,7 @@ class SessionJail:
 
             die_with_parent(signal.SIGTERM)
             self._hand_over(reader)
-            result = Launcher(dedicated=True, execs=self._execs).run(self._spec)
+            result = Launcher(dedicated=True, execs=self._execs, book=self._book).run(self._spec)
             if result.failure:
                 from .failure import tell
 
@@ -127,7 +132,15 @@ class SessionJail:
         self.feed(self._unit)
         self.ready()
         status = os.waitstatus_to_exitcode(self.ended) if self.ended is not None else 0
-        return RunResult(status=max(status, 0), started=True, level=JailLevel(self._level), layers=("session",))
+        return RunResult(status=max(status, 0), started=True, level=JailLevel(self._level), layers=("session",), connections=self._connections())
+
+    def _connections(self) -> tuple[Connection, ...]:
+        """What was connected since the last command."""
+        from ..execution.jail import network
+
+        if not network.is_served(self._spec):
+            return ()
+        return network.collected(self._book) if self._book >= 0 else network.collected_of(self._spec)
 
     def _alone(self, spec: JailSpec) -> RunResult:
         from ..execution.launcher import Launcher

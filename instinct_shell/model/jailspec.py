@@ -46,7 +46,9 @@ class JailSpec(Value):
     """What one command may touch. All paths absolute and real (resolved by the planner once; carried out by descriptor).
 
     writable: folders (or files) with write rights. protected: existing paths below a writable one that stay read-only, ancestors pinned.
-    masked: paths whose content must not be seen. network: "host" | "none". private_tmp: /tmp is a fresh tmpfs.
+    masked: paths whose content must not be seen. private_tmp: /tmp is a fresh tmpfs.
+    network: "host" | "allowlist" | "none"; with the last two a network of its own with nothing but loopback, in which a proxy lets through what
+    network_allow names (model/hosts.py), and the loopback ports in `publish` are reached from the host.
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
     session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
     vetted: git configuration files that are open for git's own notes, and vetted_keys what else may be changed in them: compared after the run.
@@ -71,6 +73,30 @@ class JailSpec(Value):
     vetted: tuple[str, ...] = ()
     vetted_keys: tuple[str, ...] = ()
     supervise_execs: bool = False
+    network_allow: tuple[str, ...] = ()
+    publish: tuple[int, ...] = ()
+
+    @property
+    def own_network(self) -> bool:
+        """Whether the command is kept off the host's network: by every word but the one that means it."""
+        return self.network != "host"
+
+
+class Connection(Value):
+    """One connection out of a jail with an allow-list. refused: why there was none. how: connect | http | socks | local | publish.
+
+    up, down: bytes from and to the command. state: closed | open (its bytes are told by a later record, as `earlier`) | refused | left out.
+    """
+
+    host: str
+    port: int
+    allowed: bool
+    refused: str = ""
+    address: str = ""
+    how: str = ""
+    up: int = 0
+    down: int = 0
+    state: str = ""
 
 
 class RunResult(Value):
@@ -94,3 +120,4 @@ class RunResult(Value):
     held_anew: tuple[str, ...] = ()  # protected files that the host replaced meanwhile
     execs_denied: int = 0  # programs that were refused when something inside wanted to start them
     put_back: tuple[str, ...] = ()  # changes of git's configuration that were undone after it, in words
+    connections: tuple[Connection, ...] = ()  # through the proxy of a network allow-list

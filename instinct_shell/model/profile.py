@@ -82,8 +82,9 @@ class Profile(Value):
     build_output: tuple[str, ...] = ()  # names of folders that can be rebuilt
     scope_paths: tuple[str, ...] = ()  # seeds' scope.paths: globs or re:
     scope_operations: tuple[str, ...] = ()  # seeds' scope.operations: intent types or effect kinds
-    network: str = "open"  # open | none (allowlist: issue 4)
-    network_allow: tuple[str, ...] = ()
+    network: str = "open"  # open | allowlist | none
+    network_allow: tuple[str, ...] = ()  # entries as model/hosts.py reads them, and `@package-registries`
+    publish: tuple[int, ...] = ()  # loopback ports of a jail's own network that the host reaches
     production_patterns: tuple[str, ...] = ()  # names that mean production: hosts, databases, contexts
     protected_refs: tuple[str, ...] = ()  # branches whose loss is denied
     session_ceiling_micros: int = 10_000_000

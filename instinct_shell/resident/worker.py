@@ -13,7 +13,7 @@ import signal
 
 from ..errors import JailError
 from ..execution.host import forget
-from ..execution.jail import order, probe
+from ..execution.jail import network, order, probe
 from ..execution.parsers import WorkerParser
 from ..model.jailspec import JailLevel
 from ..model.verdict import Decision
@@ -267,7 +267,7 @@ class CallersJail:
         """What was judged for; the caller makes this level or none."""
         return JailLevel.FULL
 
-    def run(self, spec: JailSpec) -> RunResult:  # noqa: ARG002  # the caller has it as a plan
+    def run(self, spec: JailSpec) -> RunResult:
         """Raises JailError when a step failed; then nothing ran. Does not return when the run outlives this process."""
         connection = self._call.connection
         protocol.send(connection, protocol.message(self._call.said(), protocol.record(protocol.GO)))
@@ -284,4 +284,6 @@ class CallersJail:
         except (Hangup, KeyError):
             raise Left from None  # the launcher was killed, and the command with it: a run without an end is a normal state
         self._call.last_words = answer.get(protocol.SAID)
-        return order.result(end)
+        result = order.result(end)
+        connections = network.collected_of(spec)
+        return result.replace(connections=connections) if connections else result

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import ProfileError
-from .profile_schema import KEYS, MAPS, check, nearest
+from .profile_schema import KEYS, LISTS, MAPS, check, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def flatten(table: Table, source: str) -> Flat:
             path = f"{prefix}{name}"
             if path in KEYS:
                 values[path] = (
-                    _edit(path, value, source) if isinstance(value, dict) and KEYS[path].kind == "list" else check(path, value, source)
+                    _edit(path, value, source) if isinstance(value, dict) and KEYS[path].kind in LISTS else check(path, value, source)
                 )
             elif isinstance(value, dict) and any(known.startswith(path + ".") for known in KEYS):
                 walk(value, path + ".")

@@ -17,7 +17,7 @@ MICROS = 1_000_000
 
 
 class Key(Value):
-    """One key. kind: word | list | count | seconds | money | flag | text. order: what tighter means, see `tighter`.
+    """One key. kind: word | list | hosts | ports | count | seconds | money | flag | text. order: what tighter means, see `tighter`.
 
     ranks: the words of a `word` key from loosest to tightest.
     """
@@ -39,6 +39,8 @@ _CEILING = Key("money", "limit")
 _AMOUNT = Key("money", "down")
 _FLAG = Key("flag", "true")
 _DECISION = _word(*DECISION_WORDS)
+
+LISTS = ("list", "hosts", "ports")  # kinds whose value is a list
 
 DYNAMIC = ("reader", "write", "delete", "command", "interpreter")
 
@@ -76,7 +78,8 @@ KEYS: dict[str, Key] = {
     "git.protected_refs": _GROWS,
     "git.risky_config": _GROWS,
     "network.mode": _word("open", "allowlist", "none"),
-    "network.allow": _SHRINKS,
+    "network.allow": Key("hosts", "shrinks"),
+    "network.publish": Key("ports", "shrinks"),
     "network.local_containers": _DECISION,
     "database.migrations": _DECISION,
     "packages.unknown": _DECISION,
@@ -129,6 +132,14 @@ def check(path: str, value: object, source: str) -> str | int | float | bool | t
             if isinstance(value, list | tuple) and all(isinstance(entry, str) and entry for entry in value):
                 return tuple(dict.fromkeys(value))
             wanted = "a list of non-empty strings"
+        case "hosts":
+            if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+                return _hosts(path, tuple(dict.fromkeys(value)), source)
+            wanted = "a list of hosts"
+        case "ports":
+            if isinstance(value, list | tuple) and all(type(entry) is int and 1 <= entry <= 65535 for entry in value):
+                return tuple(dict.fromkeys(value))
+            wanted = "a list of port numbers, 1 to 65535"
         case "count":
             if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
                 return value
@@ -151,6 +162,19 @@ def check(path: str, value: object, source: str) -> str | int | float | bool | t
                 return value
             wanted = "a string"
     raise ProfileError(f"{source}: {path}: `{_short(value)}` is not {wanted}", hint=f"give {wanted}")
+
+
+def _hosts(path: str, entries: tuple[str, ...], source: str) -> tuple[str, ...]:
+    from ..model.hosts import REGISTRIES, parse_rule
+
+    for entry in entries:
+        if entry != REGISTRIES:
+            try:
+                parse_rule(entry)
+            except ValueError as error:
+                hint = f'write "example.com", "*.example.com:8443", "10.0.0.5:5432" or "{REGISTRIES}"'
+                raise ProfileError(f"{source}: {path}: `{_short(entry)}`: {error}", hint=hint) from None
+    return entries
 
 
 def money(value: object) -> int | None:

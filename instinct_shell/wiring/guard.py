@@ -18,6 +18,7 @@ from ..execution.host import (
     visible_environment,
 )
 from ..model.effect import EffectKind
+from ..model.hosts import REGISTRIES
 from ..model.intent import Intent, IntentType
 from ..model.jailspec import JailLevel
 from ..model.situation import Situation
@@ -271,7 +272,7 @@ class Guard:
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
-        spec = spec.replace(session=self._session(judgement.intent, spec.network))
+        spec = spec.replace(session=self._session(judgement.intent, " ".join((spec.network, *spec.network_allow, *map(str, spec.publish)))))
         # INVARIANT: a command never runs in a weaker jail than the one it was judged for.
         return self.adapt(spec.replace(least_level=level) if level is JailLevel.FULL else spec)
 
@@ -312,6 +313,10 @@ class Guard:
             if home != situation.home:
                 masked = secrets_on_disk(self.profile, situation.replace(home=home))
                 found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
+        if self.profile.network == "allowlist" and REGISTRIES in self.profile.network_allow:
+            from ..execution.registries import account_home, package_registries
+
+            found = found.replace(registries=package_registries(account_home()))
         # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
         states = [self.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in self.person.homes)]
         return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))

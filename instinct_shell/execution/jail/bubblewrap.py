@@ -70,7 +70,7 @@ def own_paths() -> tuple[str, ...]:
     return tuple(dict.fromkeys((PACKAGE, os.path.realpath(sys.executable), library)))
 
 
-def arguments(plan: Plan, network: str, cwd: str, uid: int) -> tuple[list[str], list[int]]:
+def arguments(plan: Plan, own_network: bool, cwd: str, uid: int) -> tuple[list[str], list[int]]:
     """bubblewrap's arguments for this view, and the descriptors that they name."""
     empty: list[int] = []
     words = ["--ro-bind", "/", "/", "--dev", "/dev"]
@@ -88,7 +88,7 @@ def arguments(plan: Plan, network: str, cwd: str, uid: int) -> tuple[list[str], 
     words += ["--proc", "/proc"]
     for name in view.KERNEL_KNOBS if uid == 0 else ():
         words += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
-    if network == "none":
+    if own_network:
         words.append("--unshare-net")
     return [*words, "--chdir", cwd, *_ALWAYS], empty
 
@@ -131,7 +131,7 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
     from ...model.codec import encode
 
     spec = confinement.spec
-    words, named = arguments(confinement.plan, spec.network, spec.cwd, os.getuid())
+    words, named = arguments(confinement.plan, spec.own_network, spec.cwd, os.getuid())
     null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
     for fd, instead in ((0, null), (1, null), (2, report)):
         os.dup2(fd, _CALLERS + fd)
@@ -146,6 +146,7 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
         "mask": [int(number) for number in confinement.mask],
         "report": report,
         "supervisor": confinement.supervisor,
+        "passage": confinement.passage,
         "standard": [_CALLERS, _CALLERS + 1, _CALLERS + 2],
         "folder": [here.st_dev, here.st_ino],
     })  # fmt: skip

@@ -36,7 +36,7 @@ class Confinement:
     """One command about to be jailed, as its processes know it.
 
     inner_ends: pipe ends that replace standard descriptors. session: the session that it joins. supervisor: where the listener of the filter goes
-    that has execs judged; -1 for none.
+    that has execs judged; passage: where the listeners of its network go (network.Passage); -1 for none.
     """
 
     def __init__(
@@ -50,6 +50,7 @@ class Confinement:
         with_namespaces: bool,
         session: Membership | None = None,
         supervisor: int = -1,
+        passage: int = -1,
     ) -> None:
         self.spec = spec
         self.plan = plan
@@ -60,6 +61,7 @@ class Confinement:
         self.with_namespaces = with_namespaces
         self.session = session
         self.supervisor = supervisor
+        self.passage = passage
         # A group of its own lets a script say `kill 0`, which must not reach the caller; on a terminal it has to be the caller's group.
         self.own_group = session is not None and not any(one.how == "pass" and os.isatty(one.fd) for one in handed)
 
@@ -85,6 +87,7 @@ class Confinement:
             here = os.stat(".")
             if (here.st_dev, here.st_ino) != folder:
                 raise StepFailed(f"entering `{self.spec.cwd}`: it is not the folder that was judged")
+            self._hand_out_listeners()
             privileges.hide_memory()
             self._start_command(report)
         except StepFailed as failure:
@@ -95,8 +98,8 @@ class Confinement:
             os._exit(Exit.FAILED)
 
     def needed(self) -> tuple[int, ...]:
-        """The descriptors that the command's own process needs, beside the standard ones."""
-        return (*self.inner_ends.values(), *self.spec.descriptors, *((self.supervisor,) if self.supervisor >= 0 else ()))
+        """The descriptors that the command's own process, or one on the way to it, needs beside the standard ones."""
+        return (*self.inner_ends.values(), *self.spec.descriptors, *(fd for fd in (self.supervisor, self.passage) if fd >= 0))
 
     def _start_command(self, report: int) -> NoReturn:
         privileges.no_new_privileges()
@@ -115,7 +118,8 @@ class Confinement:
             if self.session:
                 os.write(report, b"attendant %d\n" % os.getpid())
                 self._stay_with_launcher(signal.SIGKILL, report)
-                namespaces.join(self.session.holder, own_network=self.spec.network == "none")
+                namespaces.join(self.session.holder, own_network=self.spec.own_network)
+                self._hand_out_listeners()
                 privileges.no_new_privileges()
                 command = os.fork()
                 if command == 0:
@@ -125,13 +129,14 @@ class Confinement:
                 self._attend(command, report)
             elif self.with_namespaces:
                 self._stay_with_launcher(signal.SIGKILL, report)
-                namespaces.enter(own_network=self.spec.network == "none")
+                namespaces.enter(own_network=self.spec.own_network)
                 if (attendant := namespaces.fork_sibling()) != 0:
                     os.write(report, b"attendant %d\n" % attendant)
                     os._exit(0)
                 self._stay_with_launcher(signal.SIGKILL, report)
-                if self.spec.network == "none":
+                if self.spec.own_network:
                     namespaces.raise_loopback()
+                    self._hand_out_listeners()
                 view.build(self.plan, self.spec, os.getuid(), self._terminal())
                 privileges.hide_memory()
             else:
@@ -168,6 +173,12 @@ class Confinement:
             os.write(report, b"\n")
         except BrokenPipeError:
             os._exit(0)
+
+    def _hand_out_listeners(self) -> None:
+        if self.passage >= 0:
+            from . import network
+
+            network.hand_out(self.passage, self.spec)
 
     def _close_all_but(self, *needed: int) -> None:
         kept = sorted({*descriptors.STANDARD, *needed})
@@ -261,10 +272,10 @@ class Confinement:
     def families(self) -> tuple[int, ...]:
         """Socket families the command may use. Pathname sockets can only be told apart by mounts or by Landlock from ABI 9 on, abstract ones from
         ABI 6 on or by an own network; without either, unix sockets stay closed."""
-        own_network = self.with_namespaces and self.spec.network == "none"
+        own_network = self.with_namespaces and self.spec.own_network
         inner_unix = self.abi >= 9 or (self.with_namespaces and (self.abi >= 6 or own_network))
         unix = (seccomp.AF_UNIX,) if inner_unix else ()
-        if self.spec.network == "none" and not own_network:
+        if self.spec.own_network and not own_network:
             return unix
         return (*unix, seccomp.AF_INET, seccomp.AF_INET6, seccomp.AF_NETLINK)
 

@@ -12,7 +12,7 @@ from ...errors import JailError
 from ...model.jailspec import JailLevel, RunResult
 from .. import supervise
 from ..watch import result_of
-from . import landlock, probe, seccomp, view
+from . import landlock, network, probe, seccomp, view
 from .confinement import Confinement
 from .plan import LayerKind
 from .syscalls import StepFailed
@@ -36,7 +36,9 @@ _KINDS = {
 
 def can_plan(spec: JailSpec) -> bool:
     """Whether a ready-made plan says all that this spec wants. All else is the launcher's own work, from the spec itself (launcher.py)."""
-    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs)
+    # In a session whose network proxy lives nothing has to be started: the command joins the network in which it listens.
+    served = network.is_served(spec) and not network.has_proxy(spec)
+    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs or served)
 
 
 def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
@@ -49,7 +51,7 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
     except StepFailed as failure:
         raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
     if not can_plan(spec.replace(vetted=())):  # what is compared after the run is not the plan's business
-        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged")
+        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged, a network proxy to be started")
     abi = landlock.abi()
     own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)
@@ -60,7 +62,7 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
             _record("c", os.fsencode(spec.cwd)),
             *(_record("a", os.fsencode(word)) for word in spec.argv),
             *(_record("e", os.fsencode(f"{name}={value}")) for name, value in spec.env),
-            _record("n", b"1" if spec.network == "none" else b"0"),
+            _record("n", b"1" if spec.own_network else b"0"),
             *((_record("j", os.fsencode(spec.session.path)), _record("o", b"1" if own_group else b"0")) if spec.session else ()),
             *_mounts(plan, uid),
             *((_record("x", b"%d" % view.pid_limit(spec.limits.processes)),) if spec.limits.processes and view.own_pid_limit() else ()),

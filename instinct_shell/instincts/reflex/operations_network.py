@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ...effects.hosts import LOCAL, METADATA, host_of
 from ...model.effect import Effect, EffectKind, TargetKind
+from ...model.hosts import REGISTRIES, parse_address, parse_rule
 from ...model.profile import Profile
 from ...model.verdict import Decision
 from ..base import shown
-from ..patterns import any_matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,8 +79,24 @@ def _upload(effect: Effect, profile: Profile, place: str, local: bool) -> Said |
 def _allowlist(profile: Profile, host: str, place: str, local: bool) -> Said | None:
     if profile.network == "open" or local:
         return None
-    if profile.network == "allowlist" and host and any_matches(profile.network_allow, host):
-        return None
     if profile.network == "allowlist" and not host:
         return None  # a package index or a named remote: the jail's proxy holds the list
-    return Decision.DENY, f"connects to {place}, which the profile's network rules do not allow", "use what is on this machine"
+    if profile.network == "allowlist" and _is_listed(profile.network_allow, host):
+        return None
+    return (
+        Decision.DENY,
+        f"connects to {place}, which the profile's network rules do not allow",
+        "use what is on this machine; a person can add the host to `[network] allow` of their own profile",
+    )
+
+
+def _is_listed(entries: tuple[str, ...], host: str) -> bool:
+    """Whether an entry names this host at some port: the port, and what the name resolves to, are looked at when it connects."""
+    address = parse_address(host)
+    for entry in entries:
+        if entry == REGISTRIES:
+            continue
+        rule = parse_rule(entry)
+        if rule.host == "*" or (rule.names(host) if address is None else rule.covers(address)):
+            return True
+    return False
