@@ -97,6 +97,28 @@ Dynamic is a certainty, not a verdict: the word is only known when the command r
 `effects.*` go from allow over ask to deny. `[[rule]]` tables ({", ".join(f"`{key}`" for key in RULE_KEYS)}) add reflexes and gates of your own; in a project file they may only ask
 or deny. `[caches]` maps the tools' cache variables to folders of this workspace and is set in a person's profile alone.
 
+## The network
+`network.mode` is `open` (the host's network), `allowlist` or `none`. With the last two a command has a network of its own, in which local servers work; `publish` lets the
+host reach ports of it. An allow-list is held by the kernel and a proxy outside the jail; the usual variables (`HTTPS_PROXY` and its like) point programs to it.
+
+| an entry of `network.allow` | lets through |
+|---|---|
+| `"example.com"`, `"example.com:22"`, `"example.com:*"` | this name; without a port 80 and 443 |
+| `"*.example.com"` | every name below it |
+| `"*"` | every name; public addresses only |
+| `"10.0.0.5:5432"`, `"10.0.0.0/8:443"`, `"[fd00::5]:80"` | an address, a network; the only way to a private one, also for a name that leads there |
+| `"127.0.0.1:5432"` | a server of this machine: it answers at that very port inside, for every program |
+| `"@package-registries"` | the package indexes of this machine, by the files of pip, uv, npm, pnpm, yarn, cargo and go in the account's home and in `/etc`. A project's file or a variable adds nothing, and a tool's built-in default is added by its name |
+
+What is refused is said on stderr, in the answer of the proxy, and in the audit record (`connections` of `finished`). SECURITY.md says what a list does not hold.
+
+```toml
+extends = "staging"
+[network]
+allow = {{ add = ["git.example.com:443", "127.0.0.1:5432"] }}
+publish = [3000]
+```
+
 ## Programs of your own
 `[[program]]` tables describe programs with the keys of the catalog's own rows ({", ".join(f"`{key}`" for key in PROGRAM_KEYS)}; `profiles/base.toml` shows each).
 `instinct explain program NAME` prints what is known, `instinct explain programs` counts it. A row in your profile takes the place of the built-in one; a row in a
@@ -151,6 +173,10 @@ unknown programs run (`"unknown" = "allow"` in `[effects]`): then it goes on and
 session a process stays behind for what a command left in the background, and ends with it.
 It guards meaning and is not the boundary: the kernel reads path and words again after they were judged, so a program that changes them in between, or
 that needs no exec for its harm, is held by the jail alone.
+
+**Network.** With `allowlist` or `none` a command has a network of its own with nothing but loopback. For a list the jail's first process makes a listener inside and hands it
+out to a proxy, a process outside that ends with the jail, or with the session that shares the network. A killed proxy leaves no way out; the next command of a
+session starts another. Published ports are served by a process that has moved into that network and has no place among the jail's processes and files.
 
 ## Which host gives what
 {table()}

@@ -14,6 +14,7 @@ sys.path.insert(0, sys.argv[1])
 
 from instinct_shell.errors import InstinctError
 from instinct_shell.execution.launcher import Launcher
+from instinct_shell.model.codec import encode
 from instinct_shell.model.execs import ExecAnswer, ExecRequest
 from instinct_shell.model.jailspec import JailLevel, JailSpec, Limits, Session
 
@@ -71,7 +72,7 @@ def main() -> int:
         execs = ScriptedJudge(log) if log else None
         launcher = Launcher(dedicated=True, execs=execs, at=JailLevel(sys.argv[4]) if own else JailLevel.FULL, own_namespaces=own)
         result = launcher.run(spec_from(data))
-        answer = {name: getattr(result, name) for name in result._fields}
+        answer = {name: encode(getattr(result, name), full=True) for name in result._fields}
         status = result.status
     except InstinctError as problem:
         answer = {"error": problem.message, "hint": problem.hint, "status": 125, "started": False}

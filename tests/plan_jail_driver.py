@@ -50,7 +50,7 @@ def main() -> int:
         long_way()
     missing = fill_standard_descriptors()
     if spec.session is not None:  # made when there is none
-        session.enter(spec.session, own_network=spec.network == "none").conclude(by_itself=True)
+        session.enter(spec.session, own_network=spec.own_network).conclude(by_itself=True)
     try:
         plan = order.encode(spec, terminal=any(os.isatty(fd) for fd in (0, 1, 2)))
     except InstinctError as problem:

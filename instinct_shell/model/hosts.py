@@ -54,6 +54,8 @@ class HostRule(Value):
 
 def parse_rule(text: str) -> HostRule:
     """One entry of an allow-list. Raises ValueError with the reason, in words."""
+    if "://" in text:
+        raise ValueError("write the host alone, not an address of a page")
     host, port_text = text, ""
     if text.startswith("["):
         host, bracket, port_text = text[1:].partition("]")

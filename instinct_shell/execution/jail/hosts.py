@@ -26,32 +26,33 @@ FEATURES = (
     "secrets masked",
     "own processes, ipc, /proc",
     "no network on demand",
+    "network by allow-list, published ports",
     "unix sockets told apart",
     "jail sessions",
 )
 _YES, _NO = "yes", "no"
-BEST = HostKind("user namespaces, Landlock ABI 6 or later", "namespaces", "full", (_YES,) * 8)
+BEST = HostKind("user namespaces, Landlock ABI 6 or later", "namespaces", "full", (_YES,) * len(FEATURES))
 KINDS = (
     BEST,
     HostKind(
         "user namespaces, Landlock ABI 2 to 5",
         "namespaces",
         "full",
-        (*(_YES,) * 6, "only without network", _YES),
+        (*(_YES,) * 7, "only without network", _YES),
         "a kernel from 6.12 on has ABI 6: until then unix sockets are closed unless the command has no network",
     ),
     HostKind(
         "only bubblewrap may make namespaces (Ubuntu 24.04 and later: AppArmor)",
         "bubblewrap",
         "full",
-        (*(_YES,) * 2, "yes, but a protected symbolic link can be replaced", *(_YES,) * 4, "no, each command has a jail of its own"),
+        (*(_YES,) * 2, "yes, but a protected symbolic link can be replaced", *(_YES,) * 5, "no, each command has a jail of its own"),
         "for sessions give the interpreter an AppArmor profile with `userns,`; do not switch the restriction off for everybody",
     ),
     HostKind(
         "containers, or user namespaces switched off; Landlock",
         "landlock",
         "partial",
-        (_YES, _NO, _NO, "content, not names", "signals and tracing only", "sockets closed", "closed below ABI 9", _NO),
+        (_YES, _NO, _NO, "content, not names", "signals and tracing only", "sockets closed", "no: refused", "closed below ABI 9", _NO),
         "in a container allow `unshare` and an unmasked /proc (Docker: `--security-opt seccomp=... --security-opt systempaths=unconfined`); "
         "on a host `sysctl -w user.max_user_namespaces=15000`",
     ),
@@ -59,14 +60,14 @@ KINDS = (
         "user namespaces, no Landlock (an ordinary user)",
         "namespaces",
         "partial",
-        (*(_YES,) * 6, "closed", _NO),
+        (*(_YES,) * 7, "closed", _NO),
         "boot with `lsm=landlock,...`, or a kernel from 5.19 on",
     ),
     HostKind(
         "neither, or another processor",
         "none",
         "none",
-        (_NO,) * 8,
+        (_NO,) * len(FEATURES),
         "judging, hooks and file tools work; nothing is run until one of the above is there",
     ),
 )

@@ -35,7 +35,10 @@ def enter(*, own_network: bool) -> None:
 def join(holder: int, *, own_network: bool) -> None:
     """Moves this process into the namespaces of the session whose holder the pidfd names, but for its mounts and, as it was made before, its own
     place among processes: the next child is in the session's pid namespace. Raises StepFailed."""
+    outside = os.stat("/proc/self/ns/net").st_ino
     call(JOIN, "setns", holder, _NEW_USER | _NEW_PID | _NEW_IPC | _NEW_UTS | (_NEW_NET if own_network else 0))
+    if own_network and os.stat("/proc/self/ns/net").st_ino == outside:
+        raise StepFailed(f"{JOIN}: it was made with the host's network")
 
 
 def own_mounts() -> None:

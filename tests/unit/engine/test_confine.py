@@ -82,3 +82,44 @@ def test_caches_point_into_the_workspaces_own_folder(dev):
 )
 def test_only_what_surely_reads_runs_without_write_rights(programs, effects, reads):
     assert only_reads(effects, programs) is reads
+
+
+REGISTRIES = ("index.example:443", "10.0.0.5:4873")
+
+
+def test_staging_reaches_the_machines_registries_and_nothing_without_any(staging):
+    spec = plan(staging)
+    assert (spec.network, spec.network_allow) == ("none", ())
+    spec = confine(intent("x"), (), staging, situation(), disk=OnDisk(registries=REGISTRIES))
+    assert (spec.network, spec.network_allow) == ("allowlist", REGISTRIES)
+    env = dict(spec.env)
+    assert env["HTTPS_PROXY"] == env["http_proxy"] == env["ALL_PROXY"] == "http://127.0.0.1:18128"
+    assert "127.0.0.1" in env["NO_PROXY"]
+    assert "-Dhttps.proxyPort=18128" in env["MAVEN_OPTS"]
+    assert "HTTPS_PROXY" not in dict(plan(staging).env)
+
+
+def test_entries_stand_beside_the_registries(staging):
+    listed = staging.replace(network_allow=("@package-registries", "a.example:22", "index.example:443"))
+    spec = confine(intent("x"), (), listed, situation(), disk=OnDisk(registries=REGISTRIES))
+    assert spec.network_allow == (*REGISTRIES, "a.example:22")
+
+
+def test_the_callers_proxy_gives_way_and_their_java_options_stay(staging):
+    asked = intent("x").replace(env=(("HTTPS_PROXY", "http://corp.example:3128"), ("MAVEN_OPTS", "-Xmx1g")))
+    env = dict(confine(asked, (), staging, situation(), disk=OnDisk(registries=REGISTRIES)).env)
+    assert env["HTTPS_PROXY"] == "http://127.0.0.1:18128"
+    assert env["MAVEN_OPTS"].startswith("-Xmx1g -Dhttp.proxyHost=")
+
+
+def test_where_a_list_cannot_be_held_only_what_needs_it_asks_for_it(staging):
+    here, disk = situation(jail_level="partial"), OnDisk(registries=REGISTRIES)
+    assert confine(intent("ls"), (effect("file.read", "a"),), staging, here, disk=disk).network == "none"
+    for needy in (effect("net.connect", "a.example", target="host"), effect("package.install", "x")):
+        assert confine(intent("x"), (needy,), staging, here, disk=disk).network == "allowlist"
+
+
+def test_ports_are_published_where_the_network_is_the_jails_own(dev, staging):
+    assert plan(dev.replace(publish=(3000,))).publish == ()
+    assert plan(staging.replace(publish=(3000,))).publish == (3000,)
+    assert plan(staging.replace(network="none", publish=(3000,))).network == "none"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from pathlib import Path
 
@@ -43,6 +44,22 @@ def test_copies_and_layers_go_together(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("network", "own"), [("host", b"0"), ("none", b"1")])
 def test_network(tmp_path: Path, network: str, own: bytes) -> None:
     assert fields(order.encode(spec(tmp_path, network=network)))["n"] == [own]
+
+
+def test_a_network_that_has_to_be_served_first_is_no_plan(tmp_path: Path) -> None:
+    session = Session(str(tmp_path / "key"), "name", "dev", str(tmp_path), 0, 0)
+    listed = spec(tmp_path, network="allowlist", network_allow=("a.example",), session=session)
+    assert not order.can_plan(listed)
+    assert not order.can_plan(spec(tmp_path, network="none", publish=(3000,), session=session))
+    with pytest.raises(JailError, match="network proxy"):
+        order.encode(listed)
+    book = os.open(tmp_path / "key.net", os.O_RDWR | os.O_CREAT)
+    assert not order.can_plan(listed)  # the file alone says nothing
+    fcntl.flock(book, fcntl.LOCK_EX)
+    assert order.can_plan(listed)
+    assert fields(order.encode(listed))["n"] == [b"1"]
+    os.close(book)
+    assert not order.can_plan(listed)
 
 
 @pytest.mark.parametrize(("terminal", "group"), [(False, b"1"), (True, b"0")])

@@ -60,7 +60,7 @@ def test_every_key_has_a_tightening_order_and_stands_in_base():
         text = stream.read()
     for path, key in schema.KEYS.items():
         assert schema.direction(path)
-        assert key.kind in ("word", "list", "count", "seconds", "money", "flag", "text")
+        assert key.kind in ("word", "list", "hosts", "ports", "count", "seconds", "money", "flag", "text")
         if path not in ("effects.file.execute", "effects.process.spawn"):
             assert path.rpartition(".")[2].replace('"', "") in text
 
@@ -368,3 +368,42 @@ def test_a_link_that_leads_nowhere_is_no_absent_file(person, tmp_path, cache):
         store(person, cache=cache).load("", str(person / "w"), {})
     (person / "home/.config/instinct-shell").unlink()
     assert store(person, cache=cache).load("", str(person / "w"), {}).name == "dev"
+
+
+NETWORK = [
+    ('allow = ["example.com", "*.example.com:8443", "10.0.0.0/8:443", "@package-registries"]', ""),
+    ("publish = [3000, 8080]", ""),
+    ('allow = ["http://example.com"]', "not an address of a page"),
+    ('allow = ["example.com:99999"]', "no port"),
+    ('allow = ["@pakage-registries"]', "neither a host name"),
+    ('allow = ["10.0.0.1/8"]', "no address"),
+    ("allow = [1]", "a list of hosts"),
+    ("publish = [0]", "1 to 65535"),
+    ('publish = ["3000"]', "1 to 65535"),
+    ("publish = [true]", "1 to 65535"),
+    ("publish = 3000", "1 to 65535"),
+    ("ports = [3000]", "unknown key"),
+]
+
+
+@pytest.mark.parametrize(("line", "wrong"), NETWORK)
+def test_network_keys_are_strict(person, line, wrong):
+    own(person, "mine.toml", f'extends = "staging"\n[network]\n{line}\n')
+    if wrong:
+        with pytest.raises(ProfileError, match=wrong):
+            store(person).resolve("mine")
+    else:
+        assert store(person).resolve("mine").values["network.mode"] == "allowlist"
+
+
+def test_hosts_and_ports_only_shrink_in_a_project(person):
+    own(person, "config.toml", 'profile = "mine"\n')
+    own(person, "mine.toml", 'extends = "staging"\n[network]\nallow = { add = ["a.example"] }\npublish = [3000, 4000]\n')
+    assert load(person).network_allow == ("@package-registries", "a.example")
+    project(person, '[network]\nallow = ["a.example"]\npublish = { remove = [4000] }\n')
+    profile = load(person)
+    assert (profile.network_allow, profile.publish) == (("a.example",), (3000,))
+    for looser in ('allow = { add = ["b.example"] }', "publish = [3000, 5000]", 'mode = "open"'):
+        project(person, f"[network]\n{looser}\n")
+        with pytest.raises(ProfileError, match="would loosen"):
+            load(person)
