@@ -43,7 +43,7 @@ def run_probe(call: ShellCall, probe: Probe, made: type[Guard] | None = None) ->
     snapshot = Tracker(probe.writes)
     spec = guard.confine(judgement)
     spec = spec.replace(argv=command_line(call, spec.argv[0]), writable=(), read_only=not probe.writes)
-    spec = snapshot.open_in(spec.replace(network="none") if judgement.situation.jail_level == "full" else spec)
+    spec = snapshot.open_in(spec.replace(network="none", publish=()) if judgement.situation.jail_level == "full" else spec)
     trail = AuditTrail(guard.state)
     try:
         trail.append(AuditRecord(RecordKind.STARTED, judgement.run, time.time(), records.started(spec, None, None)), durable=False)

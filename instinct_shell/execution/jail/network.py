@@ -79,6 +79,10 @@ class Passage:
         import json
 
         spec, membership = self._spec, self._membership
+        if membership is not None and spec.session is not None:
+            self._book = _open_book(spec.session.path)
+            if has_proxy(spec):
+                return
         theirs, ours = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC)
         self.inner = ours.detach()
         told = {
@@ -88,20 +92,24 @@ class Passage:
             "session": membership is not None,
         }
         os.write(self.inner, json.dumps(told).encode())
-        lifeline, closing = -1, -1
+        opened = []
         try:
             if membership is not None and spec.session is not None:
-                self._book = os.open(spec.session.path + BOOK, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
                 lifeline = membership.holder
+                opened.append(_open_book(spec.session.path))  # opened by itself: its lock must not live in a descriptor of ours
             else:
                 self._book = os.dup(self._given) if self._given >= 0 else new_book()
-                closing, self._kept = os.pipe2(os.O_CLOEXEC)
-                lifeline = closing
-            self._pid = _spawn(theirs.fileno(), lifeline, self._book)
+                lifeline, self._kept = os.pipe2(os.O_CLOEXEC)
+                opened += [lifeline]
+            self._pid = _spawn(theirs.fileno(), lifeline, opened[0] if membership is not None else self._book)
         finally:
             theirs.close()
-            if closing >= 0:
-                os.close(closing)
+            for fd in opened:
+                os.close(fd)
+
+
+def _open_book(session_path: str) -> int:
+    return os.open(session_path + BOOK, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
 
 
 def new_book() -> int:
@@ -161,11 +169,11 @@ def hand_out(channel: int, spec: JailSpec) -> None:
                 listener.listen(_QUEUE)
             except OSError as problem:
                 listener.close()
-                if spec.session is None:
-                    raise StepFailed(f"{_STARTING}: port {port} of the jail", problem.errno or 0) from None
-                if port == PROXY_PORT:
+                if port != PROXY_PORT:
+                    continue  # a server of the session's own has it, or it takes a right that bubblewrap leaves nobody; the proxy leads there as well
+                if spec.session is not None:
                     return  # another command of the session has done it
-                continue  # a server of the session's own has this port
+                raise StepFailed(f"{_STARTING}: its port", problem.errno or 0) from None
             listeners[port] = listener
         descriptors = [*(one.fileno() for one in listeners.values()), network]
         out.sendmsg(

@@ -10,6 +10,7 @@ import os
 import select
 import socket
 import threading
+import time
 
 from . import privileges
 from .pump import Traffic, forward
@@ -73,15 +74,24 @@ def _serve(listeners: list[tuple[int, socket.socket]], network: int, lifeline: i
 def _accept(port: int, listener: socket.socket, room: threading.BoundedSemaphore) -> None:
     while True:
         room.acquire()
-        client, _ = listener.accept()
-        threading.Thread(target=_one, args=(client, port, room), daemon=True).start()
+        client = None
+        try:
+            client, _ = listener.accept()
+            threading.Thread(target=_one, args=(client, port, room), daemon=True).start()
+        except (OSError, RuntimeError):  # no descriptor or no thread left, or the caller has gone
+            room.release()
+            if client is not None:
+                client.close()
+            time.sleep(0.05)  # never a busy loop
 
 
 def _one(client: socket.socket, port: int, room: threading.BoundedSemaphore) -> None:
-    try:
-        with client, socket.create_connection(("127.0.0.1", port), _CONNECT_SECONDS) as inside:
-            forward(client, inside, b"", Traffic())
-    except OSError:
-        pass  # nobody listens inside yet; the caller sees a closed connection
-    finally:
-        room.release()
+    with client:
+        for address in ("127.0.0.1", "::1"):  # what a server takes for `localhost`
+            try:
+                with socket.create_connection((address, port), _CONNECT_SECONDS) as inside:
+                    forward(client, inside, b"", Traffic())
+                    break
+            except OSError:
+                continue  # nobody listens there; if nowhere, the caller sees a closed connection
+    room.release()
