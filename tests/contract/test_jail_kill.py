@@ -43,13 +43,15 @@ def test_kill_at_a_random_moment(caller: Caller, level: str, victim: str) -> Non
         return  # only a session has one
     workspace = caller.folder()
     (workspace / ".env").write_text("KEY=1", encoding="utf-8")
+    asked = caller.folder()
     before, mounts = sorted(os.listdir(workspace)), _mounts()
     chance = random.Random(f"{victim} 20260729")  # the same moments each time
     for round_number in range(ROUNDS // 2):
         marker = f"59{os.getpid()}.{round_number}{len(victim)}{time.monotonic_ns() % 10**6}"
         if level == "session" and round_number % 3 == 0:
             caller.end_session()  # so that some moments lie in the making of a session
-        with Running(caller.driver(_spec(workspace, marker), at=level), start_new_session=True, stderr=subprocess.DEVNULL) as running:
+        judged = {"exec_log": str(asked / "asked")} if round_number % 2 else {}  # every other time its execs are judged
+        with Running(caller.driver({**_spec(workspace, marker), **judged}, at=level), start_new_session=True, stderr=subprocess.DEVNULL) as running:
             select.select([], [], [], chance.uniform(0.0, 0.12))
             if victim == "holder":
                 caller.end_session()

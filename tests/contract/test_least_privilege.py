@@ -1,0 +1,64 @@
+"""A command that surely only reads runs without write rights: whatever its programs turn out to be, nothing in the workspace changes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from engines import Engines, own_engines
+
+pytestmark = pytest.mark.jail
+
+
+@pytest.fixture
+def engines(workspace: Path, tmp_path: Path) -> Iterator[Engines]:
+    for engines in own_engines(workspace, tmp_path):
+        engines.env["INSTINCT_ENGINE"] = "off"
+        probe = engines.program("instinct-exec", "--", "true")
+        if probe.returncode:
+            if os.environ.get("INSTINCT_JAIL_MUST_WORK"):
+                pytest.fail(f"the jail must work here and does not: {probe.stderr!r}")
+            pytest.skip(f"no jail on this machine: {probe.stderr!r}")
+        yield engines
+
+
+def run(engines: Engines, text: str, **env: str) -> subprocess.CompletedProcess[bytes]:
+    return engines.program("instinct-exec", "--workspace", str(engines.workspace), "--", text, env={**engines.env, **env})
+
+
+ONLY_READS = [
+    ("cat README.md", True),
+    ("ls -la | head -3 && grep -rn app . | wc -l", True),
+    ("find . -name '*.md'", True),
+    ("cat README.md > copy", False),
+    ("find . -name none -delete", False),
+    ("sed -i s/a/b/ README.md", False),
+    ("cat $(ls *.md)", True),
+    ("python3 -c 'print(1)'", False),
+    ("git status", False),
+    ("sort README.md", False),  # it may write temporary files
+    ("A=1 cat README.md", False),
+]
+
+
+@pytest.mark.parametrize(("text", "only_reads"), ONLY_READS)
+def test_what_is_predicted_stands_in_the_record(engines: Engines, text: str, only_reads: bool) -> None:
+    assert run(engines, text).returncode == 0
+    started = [record["body"]["read_only"] for record in engines.records() if record["kind"] == "started"]
+    assert started[-1] is only_reads
+
+
+def test_a_reader_that_is_something_else_changes_nothing(engines: Engines) -> None:
+    """PATH of the caller finds another `cat` first, in the workspace."""
+    folder = engines.workspace / "tools"
+    folder.mkdir()
+    (folder / "cat").write_text("#!/bin/sh\necho x >stolen; rm -f README.md; chmod 700 .; mkdir made; ln README.md two; exit 0\n", encoding="utf-8")
+    (folder / "cat").chmod(0o755)
+    mode = engines.workspace.stat().st_mode
+    done = run(engines, "cat README.md", PATH=f"{folder}:/usr/bin:/bin")
+    assert b"Permission denied" in done.stderr or b"Read-only" in done.stderr, done
+    assert sorted(path.name for path in engines.workspace.iterdir()) == [".git", ".gitignore", "README.md", "tools"]
+    assert engines.workspace.stat().st_mode == mode
