@@ -80,7 +80,7 @@ class Guard:
         self.announce: Callable[[str], None] = _nobody_listens
         self.denial: Callable[[Judgement], str] = _plain_denial  # how this front door tells a denial, to programs inside too
         self._pipeline: Pipeline | None = None
-        self._execs: ExecSteps | None = None
+        self.execs: ExecSteps | None = None
         self._stderr: LastWords | None = None
 
     def register(self, instinct: object) -> None:
@@ -268,7 +268,7 @@ class Guard:
         shell = pinned_bash()
         spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=self._disk(situation), programs=programs, shell=shell)
         if spec.supervise_execs:
-            self._execs = self._judge_execs(judgement)
+            self.execs = self._judge_execs(judgement)
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
@@ -280,16 +280,16 @@ class Guard:
         """Who judges what the programs of this allowed command start."""
         from .execs import ExecSteps
 
-        if self._execs is not None and self._execs.shared:
-            self._execs.cover(judgement)
-            return self._execs
+        if self.execs is not None and self.execs.shared:
+            self.execs.cover(judgement)
+            return self.execs
         return ExecSteps(self, judgement)
 
     def share_execs(self) -> ExecSteps | None:
         """For a jail that another process keeps open for many commands: it judges execs by what was allowed last, here. None when nothing is to."""
-        if self._execs is not None:
-            self._execs.share()
-        return self._execs
+        if self.execs is not None:
+            self.execs.share()
+        return self.execs
 
     def _session(self, intent: Intent, network: str) -> Session | None:
         """The jail session that an agent's commands share; None for one-shot jails."""
@@ -350,7 +350,7 @@ class Guard:
         from ..execution.launcher import Launcher
 
         self._stderr = LastWords(2)
-        return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self._execs), self.announce)
+        return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self.execs), self.announce)
 
     def _jail_level(self) -> str:
         """What the jail reaches here: what the last look since this start of the machine found, else a look now.

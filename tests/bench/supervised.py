@@ -21,7 +21,7 @@ def main(workspace: str, judged: str, text: str) -> int:
         sys.exit(f"not allowed: {judgement.verdict.reason}")
     spec = guard.confine(judgement)
     out = os.dup(1)
-    result = Launcher(dedicated=True, execs=guard.share_execs()).run(spec.replace(supervise_execs=judged == "on", session=None))
+    result = Launcher(dedicated=True, execs=guard.execs).run(spec.replace(supervise_execs=judged == "on", session=None))
     os.write(out, b"%d\n" % result.wall_us)
     return result.status
 

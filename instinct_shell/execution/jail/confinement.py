@@ -238,7 +238,7 @@ class Confinement:
         for fd in spec.descriptors:
             os.set_inheritable(fd, True)
         if self.supervisor >= 0:
-            from ..execs import hand_over
+            from ..exec_talk import hand_over
 
             hand_over(seccomp.listen(seccomp.execs()), self.supervisor)  # the last filter: from here on this very process has to ask
         signal.pthread_sigmask(signal.SIG_SETMASK, self.mask)
