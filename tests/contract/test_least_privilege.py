@@ -1,4 +1,4 @@
-"""A command that surely only reads runs without write rights: whatever its programs turn out to be, nothing in the workspace changes."""
+"""A command that surely only reads runs without write rights, and no other does (what that stops is in test_jail_hostile.py)."""
 
 from __future__ import annotations
 
@@ -51,14 +51,12 @@ def test_what_is_predicted_stands_in_the_record(engines: Engines, text: str, onl
     assert started[-1] is only_reads
 
 
-def test_a_reader_that_is_something_else_changes_nothing(engines: Engines) -> None:
-    """PATH of the caller finds another `cat` first, in the workspace."""
+def test_a_reader_that_stands_elsewhere_is_no_plain_reader(engines: Engines) -> None:
+    """PATH of the caller finds another `cat` first, in the workspace: what that does was not predicted to be reading."""
     folder = engines.workspace / "tools"
     folder.mkdir()
-    (folder / "cat").write_text("#!/bin/sh\necho x >stolen; rm -f README.md; chmod 700 .; mkdir made; ln README.md two; exit 0\n", encoding="utf-8")
+    (folder / "cat").write_text("#!/bin/sh\nmkdir made\n", encoding="utf-8")
     (folder / "cat").chmod(0o755)
-    mode = engines.workspace.stat().st_mode
-    done = run(engines, "cat README.md", PATH=f"{folder}:/usr/bin:/bin")
-    assert b"Permission denied" in done.stderr or b"Read-only" in done.stderr, done
-    assert sorted(path.name for path in engines.workspace.iterdir()) == [".git", ".gitignore", "README.md", "tools"]
-    assert engines.workspace.stat().st_mode == mode
+    run(engines, "cat README.md", PATH=f"{folder}:/usr/bin:/bin")
+    started = [record["body"]["read_only"] for record in engines.records() if record["kind"] == "started"]
+    assert (engines.workspace / "made").exists() is not started[-1]
