@@ -121,6 +121,13 @@ class GuardExposedError(InstinctError):
     code = "E402"
 
 
+class OverlayError(InstinctError):
+    """A command cannot run on a copy-on-write view of the workspace, or what it changed there cannot be committed."""
+
+    code = "E403"
+    exit_status = Exit.DENIED
+
+
 class FileToolError(InstinctError):
     """A file tool was allowed to act and could not: the path changed under it, the edit does not fit, the disk refused. Nothing was changed."""
 

@@ -88,12 +88,12 @@ class Launcher:
                     return self._run_full(spec, abi)
                 except NamespacesUnavailable as unavailable:
                     obstacle = unavailable.failure
-                if bubblewrap.find():
+                if bubblewrap.find() and not spec.overlay:
                     try:
                         return self._run(spec, abi, with_namespaces=True, bubblewrapped=True)
                     except NamespacesUnavailable as unavailable:
                         second = probe.describe(unavailable.failure)
-            if probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
+            if not spec.overlay and probe.reaches(probe.level_of(with_namespaces=False, landlock_abi=abi), spec.least_level):
                 if network.is_served(spec):
                     raise _network_refusal(obstacle)
                 return self._run(spec, abi, with_namespaces=False)

@@ -53,6 +53,7 @@ class JailSpec(Value):
     session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
     vetted: git configuration files that are open for git's own notes, and vetted_keys what else may be changed in them: compared after the run.
     supervise_execs: every program that is started inside is judged when it starts (execution/execs.py).
+    overlay: a folder of ours; then the workspace is a copy-on-write view of itself whose changes go there (execution/overlays.py).
     descriptors: open pipes and terminals of the caller's that the command inherits under the same numbers, beside 0, 1 and 2; never files.
     """
 
@@ -75,6 +76,7 @@ class JailSpec(Value):
     supervise_execs: bool = False
     network_allow: tuple[str, ...] = ()
     publish: tuple[int, ...] = ()
+    overlay: str = ""
 
     @property
     def own_network(self) -> bool:

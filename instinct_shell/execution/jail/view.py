@@ -12,7 +12,7 @@ import os
 import posixpath
 import stat
 
-from . import mounts
+from . import mounts, overlay
 from .plan import Layer, LayerKind, Plan, is_within, layered
 from .syscalls import StepFailed
 
@@ -97,8 +97,11 @@ def _socket_at(name: str) -> str:
 
 def build(plan: Plan, spec: JailSpec, uid: int, terminal: str) -> None:
     """Mounts the plan in the current (fresh) mount namespace and enters spec.cwd there. `terminal`: the caller's, or empty. Raises StepFailed."""
-    here = _identity(spec.cwd)
     mounts.keep_mounts_private()
+    if spec.overlay:
+        overlay.attach(spec.overlay, spec.workspace)
+        mounts.open_folder(spec.cwd)  # stays open: an overlay may give a folder that nobody holds another number
+    here = _identity(spec.cwd)
     originals = {layer.path: _copy(layer) for layer in plan.layers if layer.kind in (LayerKind.WRITABLE, LayerKind.SHOWN)}
     console = mounts.copy_tree(mounts.open_path(terminal), terminal) if terminal and os.path.exists("/dev/console") else None
     for folder in plan.pins:
