@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from .model.effect import Effect
     from .model.fact import Answer, Question
     from .model.jailspec import JailSpec, RunResult
-    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Parser, Undo
+    from .model.ports import AuditLog, Clock, FactSource, GrantStore, Jail, Ledger, NearMissLog, Observer, Overlays, Parser, Undo
     from .model.profile import Profile
     from .model.record import Hold
     from .model.situation import Situation
@@ -64,7 +64,7 @@ class Pipeline:
 
     __slots__ = (
         "_announce", "_audit", "_cause", "_clock", "_confine", "_facts", "_grants", "_instincts", "_jail", "_ledger", "_near_misses", "_new_id", "_observer",
-        "_parser", "_profile", "_situation", "_undo",
+        "_overlays", "_parser", "_profile", "_situation", "_undo",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +87,7 @@ class Pipeline:
         near_misses: Callable[[], NearMissLog] | None = None,
         announce: Callable[[str], None] | None = None,
         cause: Callable[[Judgement, JailSpec, RunResult], str] | None = None,
+        overlays: Callable[[], Overlays] | None = None,
     ) -> None:
         self._profile = profile
         self._parser = parser
@@ -105,6 +106,7 @@ class Pipeline:
         self._near_misses = near_misses
         self._announce = announce or (lambda _: None)
         self._cause = cause
+        self._overlays = overlays
 
     # ------------------------------------------------------------ judging
 
@@ -191,16 +193,25 @@ class Pipeline:
 
     # ------------------------------------------------------------ running
 
-    def run(self, intent: Intent) -> Outcome:
-        """Decide, and run what is allowed in the jail. What was decided is written down before it starts."""
-        return self.act_on(self.judge(intent))
+    def run(self, intent: Intent, *, apart: str = "") -> Outcome:
+        """Decide, and run what is allowed in the jail. What was decided is written down before it starts.
 
-    def act_on(self, judgement: Judgement) -> Outcome:
+        apart: keep | commit | discard: on a copy-on-write view of the workspace, and that is what becomes of its change.
+        """
+        return self.act_on(self.judge(intent), apart=apart)
+
+    def act_on(self, judgement: Judgement, *, apart: str = "") -> Outcome:
         """The second half of `run`: from the verdict on."""
         assert self._confine is not None  # wiring: a pipeline that runs was given it
         grant = request = ""
-        if judgement.verdict.decision is Decision.ASK:
-            grant, request = self._approval(judgement)
+        asked = judgement.verdict.decision is Decision.ASK
+        if asked:
+            grant = self._grant(judgement)
+        unanswered = asked and not grant
+        if self._runs_apart(judgement, apart, unanswered=unanswered):
+            return self._run_apart(judgement, apart or "keep", grant)
+        if unanswered:
+            request = self._request(judgement)
         allowed = judgement.verdict.allow or bool(grant)
         spec = self._confine(judgement) if allowed else None
         self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant), durable=False)
@@ -209,17 +220,71 @@ class Pipeline:
             return Outcome(judgement, None, request)
         return self._execute(judgement, spec)
 
-    def _approval(self, judgement: Judgement) -> tuple[str, str]:
-        """A live grant for exactly this intent and the scripts it runs, consumed; else the id under which a person may give one ("" when nobody can)."""
-        if self._grants is None or self._profile.ask_becomes != "deny":
-            return "", ""
+    def _grant(self, judgement: Judgement) -> str:
+        """A live grant for exactly this intent and the scripts it runs, consumed; "" when there is none."""
+        if self._grants is None:
+            return ""
         book = self._grants()
         digest = records.grant_digest(judgement, self._profile)
-        for grant in book.live(self._clock.now()):
-            if grant.intent_digest == digest and book.consume(grant.id):
-                return grant.id, ""
+        return next((grant.id for grant in book.live(self._clock.now()) if grant.intent_digest == digest and book.consume(grant.id)), "")
+
+    def _request(self, judgement: Judgement) -> str:
+        """The id under which a person may allow it; "" when nobody can."""
+        if self._grants is None:
+            return ""
         summary = "; ".join((judgement.verdict.reason, *judgement.verdict.notes))
-        return "", book.request(digest, summary, self._clock.now())
+        return self._grants().request(records.grant_digest(judgement, self._profile), summary, self._clock.now())
+
+    def _runs_apart(self, judgement: Judgement, apart: str, *, unanswered: bool) -> bool:
+        """Whether it runs on a view: asked for, or as an ask that nobody answered, where the profile says so. Of those only what is all about
+        files here, and only when somebody can approve the change."""
+        if self._overlays is None or not unanswered:
+            return bool(apart) and self._overlays is not None and judgement.verdict.decision is not Decision.DENY
+        if self._grants is None or not (apart or self._profile.ask_becomes == "overlay"):
+            return False
+        from .engine.apart import asks_about_files, obstacle
+
+        return self._grants().passphrase_is_set() and asks_about_files(judgement) and not obstacle(judgement)
+
+    def _run_apart(self, judgement: Judgement, fate: str, grant: str) -> Outcome:
+        """On a copy-on-write view of the workspace. Raises OverlayError when this command cannot run so."""
+        from .engine.apart import refuse_unfit, spec_of
+        from .engine.apart_run import ApartRun
+
+        assert self._confine is not None
+        assert self._jail is not None
+        assert self._overlays is not None
+        unanswered = judgement.verdict.decision is Decision.ASK and not grant
+        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, grant=grant), durable=False)
+        self._remember(judgement)
+        try:
+            refuse_unfit(judgement)
+            self._refuse_changed(judgement)
+        except InstinctError as error:
+            self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
+            raise
+        steps = ApartRun(
+            overlays=self._overlays(),
+            jail=self._jail(),
+            clock=self._clock,
+            grants=self._grants() if self._grants else None,
+            write=self._write,
+            judge_change=self._judge_change,
+            digest=records.grant_digest(judgement, self._profile),
+        )
+        return steps.run(judgement, spec_of(self._confine(judgement)), fate, unanswered=unanswered, durable=self._durable(judgement))
+
+    def _judge_change(self, judgement: Judgement, effects: tuple[Effect, ...]) -> Judgement:
+        """What a command really changed on a view, judged as the text was, and written down."""
+        start, intent = self._clock.monotonic_us(), judgement.intent
+        situation = self._situation(intent, effects)
+        ask = self._facts(situation, intent).answer
+        verdict, facts = judge(intent, effects, self._profile, situation, ask, self._clock, self._instincts)
+        elapsed = self._clock.monotonic_us() - start
+        real = Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
+        self._write(RecordKind.JUDGED, real, (*records.judged(real, self._profile), ("change_of", judgement.run)), durable=False)
+        self._remember(real)
+        return real
 
     def _execute(self, judgement: Judgement, spec: JailSpec) -> Outcome:
         """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""

@@ -119,3 +119,6 @@ class FakeGrants:
     def request(self, intent_digest: str, summary: str, now: float) -> str:
         self.requests.append((intent_digest, summary))
         return "7KQ4"
+
+    def passphrase_is_set(self) -> bool:
+        return True

@@ -1,7 +1,9 @@
-"""Runs a command on a copy-on-write view, as the jail tests' callers do: overlay_driver.py CODE STATE WORKSPACE FATE TEXT [STEP]
+"""Runs commands on copy-on-write views, as the jail tests' callers do: overlay_driver.py CODE STATE < JOBS > ANSWERS
 
-FATE: commit | discard | keep | carry-on (TEXT is unused). STEP: the rename or unlink of the commit, counted from 1, before which the process is killed.
-Prints one JSON object: status, changes as [what, kind, path], obstacles, committed or why not.
+JOBS: one JSON list of objects. `list`: true: say what is kept after a sweep. Else workspace, text, fate (commit | discard | keep) and perhaps
+`expires`; `bare`: the same text without us, in another folder; `kill`: the step of the commit before which this process is killed, from 1;
+`swap`: [folder, outside, step]: before that step the folder is moved away and a link to outside takes its place; `touch`: a path that is rewritten
+between run and commit. ANSWERS: one JSON list, as the last line of stdout.
 """
 
 from __future__ import annotations
@@ -9,71 +11,105 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
+import time
+from collections.abc import Callable
+
+sys.path.insert(0, sys.argv[1])
+
+from instinct_shell.errors import InstinctError
+from instinct_shell.execution import overlay_commit, overlays as overlays_module
+from instinct_shell.execution.launcher import Launcher
+from instinct_shell.execution.overlays import Overlays
+from instinct_shell.execution.undo import Undo
+from instinct_shell.model.jailspec import JailSpec, Limits
+from instinct_shell.model.overlay import Kept
+
+ENVIRONMENT = {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "HOME": "/nowhere"}
+SHELL = ("/bin/bash", "--norc", "--noprofile", "-c")
 
 
-def main() -> None:
-    code, state, workspace, fate, text, *step = sys.argv[1:]
-    sys.path.insert(0, code)
-    from instinct_shell.errors import InstinctError
-    from instinct_shell.execution import overlay_commit
-    from instinct_shell.execution.launcher import Launcher
-    from instinct_shell.execution.overlays import Overlays
-    from instinct_shell.execution.undo import Undo
-    from instinct_shell.model.jailspec import JailSpec, Limits
-    from instinct_shell.model.overlay import Kept
+class Steps:
+    """What a commit does to the disk, counted; `act` is called before the chosen step."""
 
-    if step:
-        left = int(step[0])
-        for module, name in ((overlay_commit, "_rename"), (overlay_commit.os, "unlink"), (overlay_commit.os, "mkdir"), (overlay_commit.os, "rmdir"), (overlay_commit.os, "fchmod")):
-            real = getattr(module, name)
+    def __init__(self) -> None:
+        self.left = 0
+        self.act: Callable[[], None] = lambda: None
+        for module, name in ((overlay_commit, "_rename"), *((os, name) for name in ("unlink", "mkdir", "rmdir", "fchmod", "symlink", "rename"))):
+            setattr(module, name, self._counted(getattr(module, name)))
 
-            def counted(*words: object, _real: object = real, **named: object) -> object:
-                nonlocal left
-                left -= 1
-                if left == 0 and committing[0]:
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return _real(*words, **named)  # type: ignore[operator]
+    def _counted(self, real: Callable[..., object]) -> Callable[..., object]:
+        def step(*words: object, **named: object) -> object:
+            if self.left:
+                self.left -= 1
+                if not self.left:
+                    self.act()
+            return real(*words, **named)
 
-            setattr(module, name, counted)
-    committing = [False]
+        return step
+
+
+STEPS = Steps()
+assert overlays_module.os is os  # the steps of the store are counted too
+
+
+def swap(folder: str, outside: str) -> None:
+    STEPS.left = 0
+    os.rename(folder, f"{folder}.away")
+    os.symlink(outside, folder)
+
+
+def carry_out(state: str, job: dict) -> dict[str, object]:
     said: list[str] = []
     overlays = Overlays(state, lambda: Undo(state), said.append)
-    if fate == "carry-on":
+    if job.get("list"):
         found = overlays.list()
-        print(json.dumps({"said": said, "kept": [kept.run for kept in found], "left": sorted(os.listdir(os.path.join(state, "overlays")))}))
-        return
+        return {"said": said, "kept": [kept.run for kept in found], "left": sorted(os.listdir(os.path.join(state, "overlays")))}
+    workspace, text = job["workspace"], job["text"]
+    if "bare" in job:
+        privileges = ("setpriv", "--bounding-set", "-all", "--") if os.geteuid() == 0 else ()  # root has none inside either
+        subprocess.run([*privileges, *SHELL, text], cwd=job["bare"], env=ENVIRONMENT, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     spec = JailSpec(
         workspace=workspace, cwd=workspace, writable=(workspace,), masked=(state,), network="none", private_tmp=True,
-        limits=Limits(wall_seconds=60), env=(("PATH", os.defpath), ("LC_ALL", "C.UTF-8")), argv=("/bin/bash", "--norc", "--noprofile", "-c", text),
+        limits=Limits(wall_seconds=60), env=tuple(ENVIRONMENT.items()), argv=(*SHELL, text),
     )  # fmt: skip
     run = os.urandom(8).hex()
     answer: dict[str, object] = {"run": run}
     try:
-        result = Launcher().run(overlays.begin(run, spec))
+        answer["status"] = Launcher().run(overlays.begin(run, spec)).status
         change = overlays.changes(run, workspace)
         answer |= {
-            "status": result.status,
-            "changes": [[one.what, one.kind, one.path] for one in change.changes],
-            "moved": [[one.moved_from, one.path] for one in change.changes if one.moved_from],
+            "changes": sorted([one.what, one.kind, one.path] for one in change.changes),
+            "moved": sorted([one.moved_from, one.path] for one in change.changes if one.moved_from),
             "obstacles": list(change.obstacles),
         }
-        kept = Kept(run, 0.0, 1e12, change)
-        if fate == "discard":
+        kept = Kept(run, time.time(), job.get("expires", 1e12), change)
+        if job["fate"] == "discard":
             overlays.drop(run)
         else:
-            overlays.keep(kept.replace(at=__import__("time").time()))
-        if fate == "commit":
-            committing[0] = True
-            if step:
-                left = int(step[0])
+            overlays.keep(kept)
+        if job["fate"] == "commit":
+            if "touch" in job:
+                with open(os.path.join(workspace, job["touch"]), "w", encoding="utf-8") as file:
+                    file.write("from outside\n")
+            if "kill" in job:
+                STEPS.act, STEPS.left = lambda: os.kill(os.getpid(), signal.SIGKILL), job["kill"]
+            if "swap" in job:
+                folder, outside, STEPS.left = job["swap"]
+                STEPS.act = lambda: swap(folder, outside)
             answer["committed"] = overlays.commit(kept)
     except InstinctError as error:
-        answer["why"] = f"{error.message} / {error.hint}"
+        answer["why"] = error.message
         if "changes" not in answer:
             overlays.drop(run)
-    answer |= {"said": said, "left": sorted(os.listdir(os.path.join(state, "overlays")))}
-    print(json.dumps(answer))
+    STEPS.left = 0
+    return answer | {"said": said, "left": sorted(os.listdir(os.path.join(state, "overlays")))}
+
+
+def main() -> None:
+    jobs = json.load(sys.stdin)
+    print("\n" + json.dumps([carry_out(sys.argv[2], job) for job in jobs]))
 
 
 main()

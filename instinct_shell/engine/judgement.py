@@ -12,6 +12,7 @@ from ..model.verdict import Verdict
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..model.jailspec import RunResult
+    from ..model.overlay import Apart
     from ..shell.invocation import Evaluation
     from ..shell.syntax import Parsed
 
@@ -40,6 +41,7 @@ class Outcome(Value):
     """What became of an intent. result: None when nothing ran. request: the id a person may approve. note: something for stderr.
 
     cause: why the command failed, when it was the jail.
+    apart: of a command that ran on a copy-on-write view; then result None says that nothing of it reached the workspace unasked.
     """
 
     judgement: Judgement
@@ -47,3 +49,4 @@ class Outcome(Value):
     request: str = ""
     note: str = ""
     cause: str = ""
+    apart: Apart | None = None

@@ -90,7 +90,8 @@ class Commit:
     def _is_done(self, change: Change) -> bool:
         now = self._now(change.path)
         if change.what == "deleted":
-            return now is None or any(other.path == change.path and other.what != "deleted" for other in self._set.changes)
+            made_anew = any(other.path == change.path and other.what == "created" for other in self._set.changes)
+            return now is None or (made_anew and change.was is not None and not _same(now, change.was))
         if now is None or now.kind != change.kind:
             return False
         if change.kind == "dir":
@@ -146,8 +147,8 @@ class Commit:
         for path, _ in sorted((*self._set.folders, *deleted)):
             try:
                 self._open_up(path)
-            except FileNotFoundError:
-                continue  # deleted already
+            except (FileNotFoundError, NotADirectoryError):
+                continue  # deleted already, and perhaps something else made in its place
 
     def _open_up(self, path: str) -> None:
         """Makes one folder ours to write, and takes a killed commit's draft out of it."""

@@ -98,6 +98,12 @@ class Overlays:
         except OSError as error:
             raise OverlayError(f"what the command changed cannot be read: {(error.strerror or str(error)).lower()}") from error
 
+    def diff(self, run: str, change: ChangeSet) -> tuple[str, ...]:
+        """The differences of texts, cut to what is read on a terminal."""
+        from .overlay_diff import diff
+
+        return diff(change, self._upper(run))
+
     def keep(self, kept: Kept) -> None:
         """Let it wait for a day; the oldest go when there are too many."""
         self._write(kept.run, "change", json.dumps(encode(kept)))
@@ -338,14 +344,8 @@ def _next_tick() -> int:
 
 def _remove_tree(path: str) -> None:
     """A whole tree of ours, whatever modes its folders have."""
-
-    def open_up(_: object, name: str, __: object) -> None:
-        for place in (os.path.dirname(name), name):
-            if not os.path.islink(place) and os.path.isdir(place):
-                os.chmod(place, 0o700)
-        try:
-            shutil.rmtree(name) if os.path.isdir(name) and not os.path.islink(name) else os.unlink(name)
-        except FileNotFoundError:
-            pass  # the rest of the walk was quicker
-
-    shutil.rmtree(path, onerror=open_up)
+    for top, folders, _ in os.walk(path):
+        for name in folders:
+            if not os.path.islink(inner := os.path.join(top, name)):
+                os.chmod(inner, 0o700)
+    shutil.rmtree(path, ignore_errors=True)  # of two sweeps, the other may be quicker; what is left is tried again

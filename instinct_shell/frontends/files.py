@@ -127,7 +127,7 @@ class Files:
 
         self._guard.check(judgement.intent)
         request = ""
-        if judgement.verdict.decision is Decision.ASK and self._guard.profile.ask_becomes == "deny":
+        if judgement.verdict.decision is Decision.ASK:
             digest = intent_digest(judgement.intent, self._guard.profile)
             book = GrantBook(self._guard.state)
             if all(grant.intent_digest != digest for grant in book.live(judgement.situation.now)):

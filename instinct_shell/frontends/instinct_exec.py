@@ -1,6 +1,6 @@
 """`instinct-exec`: one shell command, judged, run in the jail and recorded. Imports as little as it can; click never.
 
-    instinct-exec [--profile P] [--workspace DIR] [--session ID] [--dry-run] [--one-shot] [--json] [--report-fd N] [--] CMD
+    instinct-exec [--profile P] [--workspace DIR] [--session ID] [--dry-run] [--one-shot] [--overlay[=FATE]] [--json] [--report-fd N] [--] CMD
     instinct-exec ... -c TEXT [ARGV0 [ARG]...]
 
 One argument is shell text; several are an argument vector and are quoted word by word. The child's output and exit status pass through
@@ -31,6 +31,8 @@ Options:
   --session ID      the agent's session: its budget, its workspace
   --dry-run         judge only; exit status as for a run that ended well (0) or was denied (126)
   --one-shot        do not join a jail session
+  --overlay[=FATE]  run on a copy of the workspace and show what changed; FATE: keep (for a day, as `instinct overlay` shows it; the default),
+                    commit (at once, when the command ended well and nothing about the change is asked) or discard
   --json            our own words as one JSON object (to stderr, or to stdout with --dry-run)
   --report-fd N     write the outcome as one JSON object to descriptor N
   -h, --help        this text
@@ -53,6 +55,7 @@ class ExecOptions(Value):
     one_shot: bool = False
     json: bool = False
     report_fd: int = -1
+    overlay: str = ""
     argv0: str = "bash"
     positional: tuple[str, ...] = ()
 
@@ -92,6 +95,8 @@ def options_from(arguments: list[str]) -> ExecOptions:
                     raise UsageError(f"`{name}` needs a value", hint="see `instinct-exec --help`")
                 value = rest.pop(0)
             found[name[2:].replace("-", "_")] = value
+        elif name == "--overlay":
+            found["overlay"] = _fate(value if equals else "keep")
         elif word in {"--dry-run", "--one-shot", "--json"}:
             flags.add(word[2:].replace("-", "_"))
         else:
@@ -112,6 +117,14 @@ def _options(found: dict[str, str], flags: set[str], text: str, argv0: str, posi
         )
     switches = dict.fromkeys(flags, True)
     return ExecOptions(text, **found, **switches, report_fd=int(number), argv0=argv0, positional=positional)  # type: ignore[arg-type]  # the names come from the tables above
+
+
+def _fate(word: str) -> str:
+    from ..engine.apart_run import FATES
+
+    if word not in FATES:
+        raise UsageError(f"`--overlay={word}` is none of {', '.join(FATES)}", hint="for example: instinct-exec --overlay=discard -- 'rm -r old'")
+    return word
 
 
 def quote(word: str) -> str:
@@ -152,7 +165,7 @@ def perform(options: ExecOptions, made: type[Guard] | None = None) -> Outcome:
     )
     guard.announce, guard.denial = tell, plain_denial
     intent = guard.shell_intent(options.text, door="instinct-exec", argv0=options.argv0, positional=options.positional, stdin=guard.callers_stdin())
-    outcome = guard.preview(intent) if options.dry_run else guard.run(intent)
+    outcome = guard.preview(intent) if options.dry_run else guard.run(intent, apart=options.overlay)
     _report(outcome, options)
     if outcome.result is not None and outcome.result.failure:
         tell(outcome.result.failure)
@@ -166,7 +179,9 @@ def conclude(outcome: Outcome) -> int:
     """The exit status, or the end by the signal that ended the command."""
     result = outcome.result
     if result is None:
-        return Exit.OK if outcome.judgement.verdict.allow else Exit.DENIED
+        return Exit.OK if outcome.judgement.verdict.allow and outcome.apart is None else Exit.DENIED
+    if outcome.apart is not None and outcome.apart.why and not result.status:
+        return Exit.DENIED  # it was to be committed, and was not
     return die_of_signal(result.signal) if result.signal else result.status
 
 
@@ -182,7 +197,7 @@ def _keep_for_ourselves(descriptor: int) -> None:
 
 def _report(outcome: Outcome, options: ExecOptions) -> None:
     """Say what has to be said: the report, and on a denial why. Nothing at all when the command ran and all was well."""
-    from .present import denial, style_of
+    from .present import apart_lines, denial, style_of
 
     if options.report_fd >= 0 or options.json:
         import json
@@ -198,6 +213,9 @@ def _report(outcome: Outcome, options: ExecOptions) -> None:
             stream.write(line)
             stream.flush()
             return
+    style = style_of(sys.stderr, os.environ)
+    if outcome.apart is not None:
+        sys.stderr.write(apart_lines(outcome.apart, style, asked=outcome.result is None))
     if outcome.result is None and not outcome.judgement.verdict.allow:
-        sys.stderr.write(denial(outcome.judgement, style_of(sys.stderr, os.environ), request=outcome.request))
-        sys.stderr.flush()
+        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, apart=outcome.apart is not None))
+    sys.stderr.flush()

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from ..engine.judgement import Judgement, Outcome
     from ..model.effect import Effect, Span
+    from ..model.overlay import Apart
     from ..model.verdict import Finding
 
 FINDING_CHARACTERS = 400
@@ -59,8 +60,11 @@ def clip(text: str, characters: int) -> str:
     return text if len(text) <= characters else text[: max(0, characters - 3)].rstrip() + "..."
 
 
-def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
-    """The lines that tell an agent or a person why a command did not run, what to do instead and how to get it approved."""
+def denial(judgement: Judgement, style: Style, *, request: str = "", apart: bool = False) -> str:
+    """The lines that tell an agent or a person why a command did not run, what to do instead and how to get it approved.
+
+    apart: it did run, on a copy of the workspace; what is to be approved is its change.
+    """
     verdict = judgement.verdict
     finding = verdict.finding
     if finding is None:
@@ -74,6 +78,8 @@ def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
     approve = ""
     if asked:
         approve = f"a person can allow exactly this once: instinct approve {request} (15 minutes)" if request else NO_APPROVAL
+        if apart and request:
+            approve = f"a person can commit what it changed: instinct approve {request} (24 hours); look: instinct overlay show {request}"
     # Reason and alternative share what the fixed words leave; an endless path in one must not push out the other.
     room = FINDING_CHARACTERS - len(f"instinct: {head} \n  instead: \n  approve: {approve}\n")
     reason, alternative = style.clean(finding.reason), style.clean(finding.alternative)
@@ -89,6 +95,28 @@ def denial(judgement: Judgement, style: Style, *, request: str = "") -> str:
 def plain_denial(judgement: Judgement) -> str:
     """The same lines for a stream of which nothing is known."""
     return denial(judgement, Style())
+
+
+def apart_lines(apart: Apart, style: Style, *, asked: bool) -> str:
+    """What a command changed on a copy of the workspace, and what becomes of it."""
+    number = f"{apart.changes} change{'' if apart.changes == 1 else 's'}"
+    run = apart.run
+    ends = {
+        "kept": f"{number}, kept for a day; nothing has changed here",
+        "committed": f"{number}, committed; take them back: instinct undo restore {run}",
+        "discarded": f"{number}, thrown away",
+        "refused": "its change is thrown away",
+    }
+    lines = [f"{style.paint('instinct:', '1;33')} overlay: {ends[apart.fate]}"]
+    lines += [f"  {style.clean(line)}" for line in apart.lines]
+    lines += [f"  | {style.clean(line)}" for line in apart.diff]
+    if apart.why:
+        lines.append(f"  {style.paint('not committed:', '1')} {clip(style.clean(apart.why), FINDING_CHARACTERS)}")
+    if apart.fate == "kept" and not asked:
+        name = apart.request or run
+        verb = f"a person can: instinct approve {name}" if apart.request else f"instinct overlay commit {name}"
+        lines.append(f"  {style.paint('commit:', '1')} {verb}   discard: instinct overlay discard {name}")
+    return "\n".join(lines) + "\n"
 
 
 def failure(message: str, hint: str, style: Style) -> str:
@@ -161,6 +189,10 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
     shown = judgement_object(outcome.judgement, outcome.judgement.run)
     result = outcome.result
     shown["request"] = outcome.request or None
+    if outcome.apart is not None:
+        from ..model.codec import encode
+
+        shown["overlay"] = encode(outcome.apart, full=True)
     shown["run"] = (
         None
         if result is None

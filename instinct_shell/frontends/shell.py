@@ -195,10 +195,13 @@ def _tell_about(outcome: Outcome) -> None:
 
 def tell_denial(outcome: Outcome) -> None:
     """The denial on stderr: reason, alternative, how to approve."""
-    from .present import denial, style_of
+    from .present import apart_lines, denial, style_of
 
+    style = style_of(sys.stderr, os.environ)
     try:
-        sys.stderr.write(denial(outcome.judgement, style_of(sys.stderr, os.environ), request=outcome.request))
+        if outcome.apart is not None:
+            sys.stderr.write(apart_lines(outcome.apart, style, asked=True))
+        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, apart=outcome.apart is not None))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # nobody is listening: the exit status still says it

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..shell.syntax import Parsed
+    from .overlay import ChangeSet, Kept
 
     Seen = Any  # the observer's own memory of how things looked; nobody else opens it
 
@@ -72,6 +73,8 @@ class GrantStore(Protocol):
 
     def request(self, intent_digest: str, summary: str, now: float) -> str: ...
 
+    def passphrase_is_set(self) -> bool: ...
+
 
 class UndoReport(Protocol):
     """What was kept before a run, and in `notes` what will not be given back."""
@@ -102,6 +105,22 @@ class Observer(Protocol):
     def before(self, effects: Sequence[Effect], workspace: str) -> Seen: ...
 
     def after(self, seen: Seen, workspace: str) -> Changes: ...
+
+
+class Overlays(Protocol):
+    """Copy-on-write views of a workspace, by the run that each is for. Raises OverlayError and StorageError; the workspace changes by `commit` alone."""
+
+    def begin(self, run: str, spec: JailSpec) -> JailSpec: ...
+
+    def changes(self, run: str, workspace: str) -> ChangeSet: ...
+
+    def diff(self, run: str, change: ChangeSet) -> tuple[str, ...]: ...
+
+    def keep(self, kept: Kept) -> None: ...
+
+    def commit(self, kept: Kept) -> int: ...
+
+    def drop(self, run: str) -> None: ...
 
 
 class NearMissLog(Protocol):

@@ -177,8 +177,10 @@ class EngineGuard(Guard):
 
     call: Call
 
-    def run(self, intent: Intent) -> Outcome:
+    def run(self, intent: Intent, *, apart: str = "") -> Outcome:
         """Decide; what is allowed runs in the caller's process. Raises LongWay before anything is written down."""
+        if apart:
+            raise LongWay("an overlay")
         if self._jail_level() != JailLevel.FULL or probe.probe().obstacle:
             raise LongWay("no jail of level full by namespaces of our own")
         if self.profile.limits.output_bytes:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..engine.confine import OnDisk
     from ..engine.judgement import Judgement, Outcome
     from ..execution.last_words import LastWords
+    from ..execution.overlays import Overlays
     from ..execution.parsers import WorkerParser
     from ..instincts.base import Instinct
     from ..model.effect import Effect
@@ -125,12 +126,12 @@ class Guard:
 
         return Outcome(self.pipeline.check(intent))
 
-    def run(self, intent: Intent) -> Outcome:
-        """Decide, and run what is allowed in the jail."""
+    def run(self, intent: Intent, *, apart: str = "") -> Outcome:
+        """Decide, and run what is allowed in the jail. apart: keep | commit | discard, as Pipeline.run takes it."""
         if intent.type is not IntentType.SHELL_COMMAND:
             raise UsageError(f"a {intent.type} is judged here, not run", hint="use check, and do it yourself when it is allowed")
         try:
-            return self.pipeline.run(intent)
+            return self.pipeline.run(intent, apart=apart)
         except JailError:
             forget(self._level_file())  # the machine may have changed since the last look
             raise
@@ -180,6 +181,7 @@ class Guard:
             near_misses=self._near_misses,
             announce=self.announce,
             cause=self.cause,
+            overlays=None if self.held is not None else self.overlays,  # what a session's shell knows, another one does not
         )
 
     def pipeline_for_execs(self, parser: Parser, situation: Situation) -> Pipeline:
@@ -198,6 +200,12 @@ class Guard:
             clock=SystemClock(),
             new_id=new_run,
         )
+
+    def overlays(self) -> Overlays:
+        """The copy-on-write views of this state directory."""
+        from ..execution.overlays import Overlays
+
+        return Overlays(self.state, self.undo, self.announce)
 
     def _plugged(self) -> tuple[Instinct, ...]:
         """The instincts of installed packages that the person's profile names. Raises ProfileError for one that is not what it names."""

@@ -38,7 +38,7 @@ def can_plan(spec: JailSpec) -> bool:
     """Whether a ready-made plan says all that this spec wants. All else is the launcher's own work, from the spec itself (launcher.py)."""
     # In a session whose network proxy lives nothing has to be started: the command joins the network in which it listens.
     served = network.is_served(spec) and not network.has_proxy(spec)
-    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs or served)
+    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs or spec.overlay or served)
 
 
 def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
@@ -51,7 +51,7 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
     except StepFailed as failure:
         raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
     if not can_plan(spec.replace(vetted=())):  # what is compared after the run is not the plan's business
-        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged, a network proxy to be started")
+        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged, an overlay, a proxy to be started")
     abi = landlock.abi()
     own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)

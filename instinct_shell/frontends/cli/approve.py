@@ -14,6 +14,7 @@ from ..present import Style, style_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...model.overlay import Kept
     from ...storage.grants import GrantBook, Request
 
 
@@ -53,11 +54,19 @@ def pending(*, as_json: bool) -> None:
 @click.argument("request")
 @click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object.")
 def command(request: str, *, as_json: bool) -> None:
-    """Allow exactly one waiting command, once, within 15 minutes. Asks for your passphrase."""
+    """Allow exactly one waiting command, once, within 15 minutes; or commit the change that one made apart. Asks for your passphrase."""
     grants = book()
     waiting = next((each for each in grants.pending(time.time()) if each.id == request.strip().upper()), None)
     if waiting is not None and not as_json:
         click.echo(style_of(sys.stderr, os.environ).clean(waiting.summary), err=True)
+    from . import overlay
+
+    store = overlay.overlays()
+    change = next((kept for kept in store.list() if kept.request and kept.request == request.strip().upper()), None)
+    if change is not None:
+        approve_change(change)
+        overlay.told(change, store.commit(change), as_json=as_json)
+        return
     passphrase = _passphrase()
     grant = grants.approve(request, passphrase, time.time())
     _record("approved", grant.id, grant.intent_digest)
@@ -67,6 +76,25 @@ def command(request: str, *, as_json: bool) -> None:
         click.echo(f"approved: {grant.id} may run once in the next 15 minutes; tell the agent to try again")
 
 
+def approve_change(kept: Kept) -> None:
+    """A person's word for one kept change: the passphrase, the record, and the grant used up, since it is for this commit and nothing else."""
+    grants, now = book(), time.time()
+    passphrase = _passphrase()
+    if any(each.id == kept.request for each in grants.pending(now)):
+        grant = grants.approve(kept.request, passphrase, now)
+        grants.consume(grant.id)
+    else:  # answered before, and the commit did not come about
+        grants.check_passphrase(passphrase, now)
+    _record("approved", kept.request, kept.change.digest())
+
+
+def forget(request: str) -> None:
+    """Take the request of a change that is gone off the list."""
+    grants = book()
+    if any(each.id == request for each in grants.pending(time.time())):
+        grants.deny(request, time.time())
+
+
 @click.command("deny", epilog="Example: instinct deny 7KQ4")
 @click.argument("request")
 @click.option("--json", "as_json", is_flag=True, help="Answer as one JSON object.")
@@ -74,6 +102,12 @@ def deny(request: str, *, as_json: bool) -> None:
     """Take a waiting command off the list."""
     refused = book().deny(request, time.time())
     _record("refused", refused.id, refused.intent_digest)
+    from . import overlay
+
+    store = overlay.overlays()
+    for kept in store.list():
+        if kept.request == refused.id:
+            store.drop(kept.run)  # the change that waited for this answer
     click.echo(json.dumps({"id": refused.id}) if as_json else f"denied: {refused.id} {Style().clean(refused.summary)}")
 
 

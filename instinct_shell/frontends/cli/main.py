@@ -21,6 +21,7 @@ VERBS = {
     "task": ("task", "State the task; what is outside it is asked for."),
     "budget": ("budget", "Show and set ceilings; reserve, commit and release spend."),
     "undo": ("undo", "Give back what a run deleted or overwrote."),
+    "overlay": ("overlay", "Look at, commit or throw away what ran apart from the workspace."),
     "session": ("session", "List and end jail sessions."),
     "engine": ("engine", "Start, stop and look at the warm engine."),
     "file": ("file", "Read, write, edit, delete, move and patch files, judged."),

@@ -165,8 +165,6 @@ def _request(guard: Guard, judgement: Judgement) -> str:
     from ...engine.records import grant_digest
     from ...storage.grants import GrantBook
 
-    if guard.profile.ask_becomes != "deny":
-        return ""
     return GrantBook(guard.state).request(grant_digest(judgement, guard.profile), judgement.verdict.reason, time.time())
 
 

@@ -1,0 +1,135 @@
+"""One command apart: run on a copy-on-write view, its change listed and judged, then kept, committed or thrown away.
+
+Judged twice: the text before it runs, and what it really changed before anything of that reaches the workspace. Whatever fails on the way throws
+the view away; the workspace is as it was.
+"""
+
+from __future__ import annotations
+
+from ..errors import InstinctError, OverlayError
+from ..model.digest import text_digest
+from ..model.overlay import KEPT_S, Apart, Kept
+from ..model.record import RecordKind
+from ..model.verdict import Decision
+from . import records
+from .apart import effects_of, git_of, lines_of
+from .judgement import Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..model.effect import Effect
+    from ..model.jailspec import JailSpec, RunResult
+    from ..model.overlay import ChangeSet
+    from ..model.ports import Clock, GrantStore, Jail, Overlays
+    from .judgement import Judgement
+
+    Write = Callable[..., None]
+
+FATES = ("keep", "commit", "discard")
+_COMMAND_CHARACTERS = 200
+
+
+class ApartRun:
+    """The steps, with what they need of the pipeline. judge_change: a judgement of effects for the same intent, written down."""
+
+    def __init__(
+        self,
+        *,
+        overlays: Overlays,
+        jail: Jail,
+        clock: Clock,
+        grants: GrantStore | None,
+        write: Write,
+        judge_change: Callable[[Judgement, tuple[Effect, ...]], Judgement],
+        digest: str,
+    ) -> None:
+        self._overlays = overlays
+        self._jail = jail
+        self._clock = clock
+        self._grants = grants
+        self._write = write
+        self._judge_change = judge_change
+        self._digest = digest
+
+    def run(self, judgement: Judgement, spec: JailSpec, fate: str, *, unanswered: bool, durable: bool) -> Outcome:
+        """fate: keep | commit | discard. unanswered: an ask that nobody has answered: whatever it changed waits for a person.
+
+        Raises InstinctError when the view could not be made; then nothing ran.
+        """
+        try:
+            spec = self._overlays.begin(judgement.run, spec)
+            self._write(RecordKind.STARTED, judgement, (*records.started(spec, None, None), ("apart", 1)), durable=durable)
+            result = self._jail.run(spec)
+        except InstinctError as error:
+            self._overlays.drop(judgement.run)
+            self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
+            raise
+        try:
+            outcome = self._after(judgement, result, fate, unanswered=unanswered)
+        except InstinctError as error:
+            self._overlays.drop(judgement.run)
+            refused = Apart(judgement.run, "refused", status=result.status, why=error.message)
+            outcome = Outcome(judgement, None, "", f"{_ran(result)}; what it changed there is thrown away", apart=refused)
+        apart = outcome.apart
+        assert apart is not None  # every path above gives one
+        body = (*records.finished(result, None), ("apart", apart.fate), ("apart_changes", apart.changes), ("apart_request", apart.request))
+        self._write(RecordKind.FINISHED, judgement, body, durable=False)
+        return outcome
+
+    def _after(self, judgement: Judgement, result: RunResult, fate: str, *, unanswered: bool) -> Outcome:
+        run = judgement.run
+        change = self._overlays.changes(run, judgement.situation.workspace)
+        apart = Apart(run, "discarded", lines_of(change), self._overlays.diff(run, change), len(change.changes), status=result.status)
+        if not change.changes or fate == "discard":
+            self._overlays.drop(run)
+            return self._ended(judgement, result, apart, unanswered=unanswered and bool(change.changes))
+        wrong = change.obstacles or ((f"`{inside}` belongs to git's own store",) if (inside := git_of(change)) else ())
+        if wrong:
+            raise OverlayError(wrong[0])
+        if result.limit:
+            raise OverlayError(f"it was ended by the limit on {result.limit}, in the middle of its work")
+        real = self._judge_change(judgement, effects_of(change))
+        if real.verdict.decision is Decision.DENY:
+            self._overlays.drop(run)
+            return Outcome(real, None, "", f"{_ran(result)}; what it changed there is thrown away", apart=apart.replace(fate="refused"))
+        return self._settle(judgement, real, result, change, apart, fate, unanswered=unanswered)
+
+    def _settle(
+        self, judgement: Judgement, real: Judgement, result: RunResult, change: ChangeSet, apart: Apart, fate: str, *, unanswered: bool
+    ) -> Outcome:
+        """A change that may be committed, at once or by a person."""
+        asked = real if real.verdict.decision is Decision.ASK else judgement if unanswered else None
+        needs, request, now = "", "", self._clock.now()
+        if asked is not None:
+            needs = asked.verdict.reason
+            summary = f"commit {len(change.changes)} changes of `{judgement.intent.content[:_COMMAND_CHARACTERS]}`: {needs}"
+            digest = text_digest(f"{self._digest}\0{change.digest()}")
+            request = self._grants.request(digest, summary, now) if self._grants is not None else ""
+            if not request:
+                raise OverlayError(f"{needs}; and nobody can approve it, since no passphrase is set")
+        kept = Kept(
+            judgement.run, now, now + KEPT_S, change, judgement.intent.content[:_COMMAND_CHARACTERS], result.status, needs, request
+        )  # fmt: skip
+        self._overlays.keep(kept)
+        apart = apart.replace(fate="kept", needs=needs, request=request)
+        if fate == "commit" and not needs and not result.status:
+            try:
+                self._overlays.commit(kept)
+                apart = apart.replace(fate="committed")
+            except InstinctError as error:
+                apart = apart.replace(why=error.message)
+        elif fate == "commit":
+            apart = apart.replace(why=needs or f"the command ended with status {result.status}")
+        return self._ended(asked or judgement, result, apart, unanswered=unanswered)
+
+    def _ended(self, judgement: Judgement, result: RunResult, apart: Apart, *, unanswered: bool) -> Outcome:
+        """For an ask that nobody answered, front doors say what they say of any: it did not run, here is how to allow it."""
+        if not unanswered:
+            return Outcome(judgement, result, apart.request, apart=apart)
+        return Outcome(judgement, None, apart.request, f"{_ran(result)}; nothing has changed here", apart=apart)
+
+
+def _ran(result: RunResult) -> str:
+    return f"the command ran on a copy of the workspace and ended with status {result.status}"

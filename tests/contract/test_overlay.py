@@ -1,0 +1,344 @@
+"""Commands on a copy-on-write view, on a real disk, as the tests' user and as an ordinary one: what is listed, committed, refused and left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import signal
+import stat
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jail_harness import TOP, Caller, reachable
+
+pytestmark = pytest.mark.jail
+
+Picture = dict[str, tuple[object, ...]]
+
+
+class Scene:
+    """One caller with a state directory and workspaces of its own."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.caller = caller
+        self.top = caller.folder()
+        self.state = self.top / "state"
+        self.work = self.top / "work"
+        self.mirror = self.top / "bare"
+        for folder in (self.state, self.work):
+            folder.mkdir(mode=0o700 if folder == self.state else 0o755)
+            caller.own(folder)
+        shutil.copy(TOP / "tests" / "overlay_driver.py", caller.code)
+        (caller.code / "overlay_driver.py").chmod(0o644)
+
+    def make(self, text: str, folder: Path | None = None) -> None:
+        """Fill a workspace, as the caller."""
+        done = self.caller.plain(["/bin/bash", "-c", f"umask 022; {text}"], cwd=folder or self.work)
+        assert done.returncode == 0, done.stderr
+
+    def start(self, *jobs: dict[str, Any]) -> subprocess.Popen[bytes]:
+        """The driver, with its jobs on the way."""
+        words = [self.caller.python, "-I", "-S", "-B", str(self.caller.code / "overlay_driver.py"), str(self.caller.code), str(self.state)]
+        driver = subprocess.Popen(self.caller.argv(words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        assert driver.stdin is not None
+        driver.stdin.write(json.dumps([{"workspace": str(self.work), "fate": "commit", **job} for job in jobs]).encode())
+        driver.stdin.close()
+        return driver
+
+    def run(self, *jobs: dict[str, Any]) -> list[dict[str, Any]]:
+        """The answers; [] when the driver was killed."""
+        with self.start(*jobs) as driver:
+            assert driver.stdout is not None
+            assert driver.stderr is not None
+            said, wrong = driver.stdout.read(), driver.stderr.read()
+        if driver.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL):
+            return []
+        assert driver.returncode == 0, wrong.decode()
+        return list(json.loads(said.splitlines()[-1]))
+
+    def one(self, text: str, **job: Any) -> dict[str, Any]:
+        """The answer to one command."""
+        return self.run({"text": text, **job})[0]
+
+    def kept(self) -> dict[str, Any]:
+        """What a sweep leaves."""
+        return self.run({"list": True})[0]
+
+
+@pytest.fixture
+def scene(caller: Caller) -> Iterator[Scene]:
+    reachable(caller, "full")
+    made = Scene(caller)
+    yield made
+    subprocess.run(["chmod", "-R", "u+rwx", str(made.top)], check=False, stderr=subprocess.DEVNULL)
+    shutil.rmtree(made.top, ignore_errors=True)
+
+
+def picture(folder: Path, *, times: bool = False) -> Picture:
+    """Every path with kind, mode and content; times: and when it changed."""
+    found: Picture = {}
+    for top, folders, files in os.walk(folder):
+        for name in (".", *folders, *files) if top == str(folder) else (*folders, *files):
+            path = Path(top, name)
+            status = path.lstat()
+            what = os.readlink(path) if path.is_symlink() else path.read_bytes() if stat.S_ISREG(status.st_mode) else None
+            mode = 0 if path.is_symlink() else stat.S_IMODE(status.st_mode)
+            found[str(path.relative_to(folder))] = (stat.S_IFMT(status.st_mode), mode, what, *((status.st_mtime_ns,) if times else ()))
+    return found
+
+
+TREE = (
+    "echo a >a; echo b >b; mkdir -p d/e f; echo c >d/c; echo x >d/e/x; echo y >d/y; ln -s a l; ln -s d dl; "
+    "echo '#!/bin/sh' >run; chmod 755 run; echo 'odd' >'o, d:d\\x'; mkdir g; echo r >g/r; echo h >.hidden"
+)
+
+# the command, and what is to be listed beside the folders' own bookkeeping
+LISTED = [
+    ("echo new >n", [["created", "file", "n"]]),
+    ("echo more >>a", [["modified", "file", "a"]]),
+    ("rm a", [["deleted", "file", "a"]]),
+    ("mv a a2", [["created", "file", "a2"], ["deleted", "file", "a"]]),
+    ("rm -r d/e", [["deleted", "dir", "d/e"], ["deleted", "file", "d/e/x"]]),
+    ("rm -r d/e; mkdir d/e; echo z >d/e/z", [["created", "file", "d/e/z"], ["deleted", "file", "d/e/x"]]),
+    ("mv d/e e2", [["created", "dir", "e2"], ["created", "file", "e2/x"], ["deleted", "dir", "d/e"], ["deleted", "file", "d/e/x"]]),
+    ("chmod 600 a", [["metadata", "file", "a"]]),
+    ("chmod 700 d", [["metadata", "dir", "d"]]),
+    ("chmod 700 .", [["metadata", "dir", ""]]),
+    ("touch -d @1000 a", [["metadata", "file", "a"]]),
+    ("touch -r a /tmp/t; echo q >a; touch -r /tmp/t a", [["modified", "file", "a"]]),
+    ("ln -sfn b l", [["modified", "link", "l"]]),
+    ("rm l; echo file >l", [["modified", "file", "l"]]),
+    ("rm a; ln -s b a", [["modified", "link", "a"]]),
+    ("rm a; mkdir a; echo i >a/i", [["created", "dir", "a"], ["created", "file", "a/i"], ["deleted", "file", "a"]]),
+    ("rm -r f; echo file >f", [["created", "file", "f"], ["deleted", "dir", "f"]]),
+    ("mkdir -p m/n/o", [["created", "dir", "m"], ["created", "dir", "m/n"], ["created", "dir", "m/n/o"]]),
+    ("rm 'o, d:d\\x'; echo z >'o, d:e'", [["created", "file", "o, d:e"], ["deleted", "file", "o, d:d\\x"]]),
+    ("echo a >a; cat >>b </dev/null; chmod 644 a", [["metadata", "file", "a"]]),
+    ("echo t >t; rm t; mkdir u; rmdir u", []),
+    ("chmod 555 g; chmod 755 g; rm g/r; chmod 500 g", [["deleted", "file", "g/r"], ["metadata", "dir", "g"]]),
+    ("umask 0; mkdir w; echo w >w/w; chmod 0 w/w; chmod 0 w", [["created", "dir", "w"], ["created", "file", "w/w"]]),
+    ("cat a b | sort -r >s; true", [["created", "file", "s"]]),
+]
+
+
+@pytest.mark.parametrize(("text", "listed"), LISTED, ids=[row[0] for row in LISTED])
+def test_what_changed_is_listed_and_committed_as_it_would_have_been(scene: Scene, text: str, listed: list[list[str]]) -> None:
+    scene.make(TREE)
+    scene.caller.plain(["cp", "-a", str(scene.work), str(scene.mirror)])
+    before = picture(scene.work, times=True)
+    answer = scene.one(text, fate="discard")
+    assert answer["changes"] == listed
+    assert answer["obstacles"] == []
+    assert answer["left"] == []
+    assert picture(scene.work, times=True) == before
+    answer = scene.one(text, bare=str(scene.mirror))
+    assert answer["changes"] == listed
+    assert answer.get("why") is None
+    assert answer["committed"] == len(listed)
+    assert picture(scene.work) == picture(scene.mirror)
+    assert answer["left"] == []
+
+
+def random_text(chance: random.Random) -> str:
+    """A sequence of changes; some of them fail, which is as good."""
+    names = ["a", "b", "l", "dl", "run", "d/c", "d/y", "d/e/x", "n", "d/n", "f/n", "d/e/n", "f", "d/e", "d", "g", "g/r", "m", "m/k", "o, d:d\\x", ".hidden"]
+
+    def name() -> str:
+        return "'" + chance.choice(names) + "'"
+
+    makers = (
+        lambda: f"echo {chance.random()} >{name()}",
+        lambda: f"echo {chance.random()} >>{name()}",
+        lambda: f"rm -f {name()}",
+        lambda: f"rm -rf {name()}",
+        lambda: f"mkdir -p {name()}",
+        lambda: f"rmdir {name()}",
+        lambda: f"mv -T {name()} {name()}",
+        lambda: f"mv {name()} {name()}",
+        lambda: f"cp -a {name()} {name()}",
+        lambda: f"chmod {chance.choice(['644', '755', '600', '700', '555', '500', '444', '711'])} {name()}",
+        lambda: f"ln -sfn {name()} {name()}",
+        lambda: f"touch {name()}",
+        lambda: f"[ -f {name()} ] && sed -i s/a/b/ {name()}",
+        lambda: f"find {name()} -name c -delete",
+    )
+    return "; ".join(chance.choice(makers)() for _ in range(chance.randint(3, 14)))
+
+
+def test_random_changes_come_out_as_without_us(scene: Scene) -> None:
+    """100 sequences: committed, content and mode are those of the bare run; thrown away, nothing differs, times included."""
+    texts = [random_text(random.Random(seed)) for seed in range(100)]  # noqa: S311  # the same sequences each time
+    jobs = []
+    for number, text in enumerate(texts):
+        folders = [scene.top / f"{kind}{number}" for kind in ("work", "bare", "still")]
+        for folder in folders:
+            folder.mkdir()
+            scene.caller.own(folder)
+            scene.make(TREE, folder)
+        work, bare, still = map(str, folders)
+        jobs += [{"text": text, "workspace": work, "bare": bare}, {"text": text, "workspace": still, "fate": "discard"}]
+    before = [picture(scene.top / f"still{number}", times=True) for number in range(len(texts))]
+    answers = scene.run(*jobs)
+    for number, text in enumerate(texts):
+        committed, thrown_away = answers[2 * number : 2 * number + 2]
+        assert committed.get("why") is None, (number, text, committed)
+        assert thrown_away["changes"] == committed["changes"]
+        for kind in ("work", "bare"):
+            subprocess.run(["chmod", "-R", "u+r", "--", str(scene.top / f"{kind}{number}")], check=False)
+        assert picture(scene.top / f"work{number}") == picture(scene.top / f"bare{number}"), (number, text)
+        assert picture(scene.top / f"still{number}", times=True) == before[number], (number, text)
+    assert answers[-1]["left"] == []
+
+
+MIXED = "echo new >n; echo more >>a; rm b; rm -r d/e; mkdir m; echo k >m/k; ln -sfn b l; chmod 600 run; chmod 700 d; rm -r f; echo f >f; mv g g2"
+
+
+def test_a_commit_that_is_killed_at_any_step_is_carried_on(scene: Scene) -> None:
+    scene.make(TREE, scene.work)
+    done = scene.one(MIXED)
+    wanted = picture(scene.work)
+    assert done["committed"]
+    for step in range(1, 100):
+        shutil.rmtree(scene.work)
+        scene.work.mkdir()
+        scene.caller.own(scene.work)
+        scene.make(TREE)
+        answers = scene.run({"text": MIXED, "kill": step})
+        if answers:
+            assert answers[0]["committed"]
+            break
+        after = scene.kept()
+        if after["kept"]:  # killed before its first step: nothing was begun
+            assert picture(scene.work)["a"][2] == b"a\n", (step, after)
+            assert after["left"] == after["kept"]
+            shutil.rmtree(scene.state / "overlays")
+            continue
+        assert picture(scene.work) == wanted, (step, after)
+        assert after["left"] == [], step
+    else:
+        pytest.fail("the commit never came to its end")
+    assert step > 15
+
+
+def test_a_link_put_in_the_way_never_leads_out(scene: Scene) -> None:
+    outside = scene.top / "outside"
+    text = "rm d/c; echo n >d/n; echo more >>d/y; chmod 600 d/e/x; mkdir d/k; echo k >d/k/k"
+    for step in range(1, 60):
+        for folder in (scene.work, outside):
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            scene.caller.own(folder)
+        scene.make(TREE)
+        scene.make("mkdir e k; echo c >c; echo y >y; echo x >e/x; echo z >z", outside)
+        before = picture(outside, times=True)
+        answer = scene.one(text, swap=[str(scene.work / "d"), str(outside), step])
+        assert picture(outside, times=True) == before, step
+        if not (scene.work / "d").is_symlink():
+            break
+    else:
+        pytest.fail("the commit never came to its end")
+    assert answer["committed"]
+    assert step > 8
+
+
+def test_what_changed_since_is_a_conflict_and_nothing_is_committed(scene: Scene) -> None:
+    scene.make(TREE)
+    for text, path in (("echo more >>a; rm b", "b"), ("rm -r d; echo n >n", "d/new"), ("echo n >n; rm a", "n"), ("chmod 600 a; rm b", "a")):
+        before = picture(scene.work)
+        answer = scene.one(text, touch=path)
+        assert "has changed since" in answer["why"] or "is there" in answer["why"], answer
+        assert "nothing was committed" in answer["why"]
+        assert answer["left"] == [answer["run"]]
+        after = picture(scene.work)
+        (scene.work / path).unlink()
+        before.pop(path, None)
+        after.pop(path)
+        assert after == before
+        scene.make("rm -rf ./* .hidden; " + TREE)
+
+
+def test_what_changes_meanwhile_is_a_conflict(scene: Scene) -> None:
+    """The workspace's file is rewritten while the command runs, before the command writes it."""
+    scene.make(TREE)
+    driver = scene.start({"text": "echo ready; until [ -e go ]; do :; done; echo mine >>a; rm go"})
+    assert driver.stdout is not None
+    assert driver.stderr is not None
+    assert driver.stdout.readline() == b"ready\n"
+    scene.make("echo theirs >a; echo >go")
+    with driver:
+        answer = json.loads(driver.stdout.read().splitlines()[-1])[0]
+    assert "was changed in the workspace while the command ran" in answer["why"]
+    assert (scene.work / "a").read_bytes() == b"theirs\n"
+
+
+REFUSED = [
+    ("mkfifo p", "neither a file, a folder nor a link"),
+    ("ln a a3", "hard link"),
+    ("cp /bin/true t; chmod 4755 t", "set-id"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), REFUSED, ids=[row[0] for row in REFUSED])
+def test_what_a_commit_cannot_make_is_refused(scene: Scene, text: str, why: str) -> None:
+    scene.make(TREE)
+    before = picture(scene.work, times=True)
+    answer = scene.one(text)
+    assert why in str(answer["obstacles"])
+    assert "it cannot be committed" in answer["why"]
+    assert picture(scene.work, times=True) == before
+
+
+def test_a_file_with_other_names_is_not_parted(scene: Scene) -> None:
+    scene.make(TREE + "; ln a other")
+    assert "other hard links" in scene.one("echo more >>a")["why"]
+    answer = scene.one("rm other")
+    assert answer["committed"] == 1
+    assert (scene.work / "a").read_bytes() == b"a\n"
+
+
+def test_too_much_is_thrown_away(scene: Scene) -> None:
+    scene.make(TREE)
+    answer = scene.one("mkdir many; for i in {1..5001}; do : >many/$i; done")
+    assert "more than 5,000 files" in answer["why"]
+    assert answer["left"] == []
+    assert not (scene.work / "many").exists()
+
+
+def test_expired_ones_go(scene: Scene) -> None:
+    scene.make(TREE)
+    scene.run({"text": "echo n >n", "fate": "keep", "expires": 1.0}, {"text": "echo m >m", "fate": "keep"})
+    after = scene.kept()
+    assert len(after["kept"]) == 1
+    assert after["left"] == after["kept"]
+
+
+def test_nothing_is_left_of_a_launcher_that_is_killed(scene: Scene) -> None:
+    scene.make(TREE)
+    before = picture(scene.work, times=True)
+    driver = scene.start({"text": "echo changed >a; rm -r d; chmod 0 g; echo $$ ready; exec tail -f /dev/null"})
+    assert driver.stdout is not None
+    line = driver.stdout.readline().split()
+    assert line[1:] == [b"ready"]
+    driver.kill()
+    with driver:
+        assert driver.stdout.read() == b""  # the command had the other end of it
+    assert picture(scene.work, times=True) == before
+    after = scene.kept()
+    assert after["kept"] == after["left"] == []
+    assert os.listdir(scene.state / "overlays") == []
+
+
+def test_undo_takes_a_commit_back(scene: Scene) -> None:
+    from instinct_shell.execution.undo import Undo
+
+    scene.make(TREE)
+    before = picture(scene.work)
+    run = scene.one("echo more >>a; rm -r d; ln -sfn b l; chmod 600 run")["run"]
+    assert picture(scene.work) != before
+    assert {each.result for each in Undo(str(scene.state)).restore(run)} <= {"restored", "unchanged"}
+    assert picture(scene.work) == before
