@@ -1,7 +1,8 @@
-"""Runs commands on copy-on-write views, as the jail tests' callers do: overlay_driver.py CODE STATE < JOBS > ANSWERS
+"""Runs commands on copy-on-write views, as the jail tests' callers do: overlay_driver.py CODE STATE JOBS > ANSWERS
 
-JOBS: one JSON list of objects. `list`: true: say what is kept after a sweep. Else workspace, text, fate (commit | discard | keep) and perhaps
-`expires`; `bare`: the same text without us, in another folder; `kill`: the step of the commit before which this process is killed, from 1;
+JOBS: a file with one JSON list of objects. `list`: true: say what is kept after a sweep. Else workspace, text, fate (commit | discard | keep) and perhaps
+`expires`; `bare`: the same text without us, in another folder; `kill`: the step, from 1, before which the process that commits is killed; then also
+`killed` and what a sweep says;
 `swap`: [folder, outside, step]: before that step the folder is moved away and a link to outside takes its place; `touch`: a path that is rewritten
 between run and commit. ANSWERS: one JSON list, as the last line of stdout.
 """
@@ -60,6 +61,17 @@ def swap(folder: str, outside: str) -> None:
     os.symlink(outside, folder)
 
 
+def killed(overlays: Overlays, kept: Kept, step: int, state: str) -> dict[str, object]:
+    """The commit in a process that is killed before this step; then what the next look at the overlays finds."""
+    child = os.fork()
+    if child == 0:
+        STEPS.act, STEPS.left = lambda: os.kill(os.getpid(), signal.SIGKILL), step
+        overlays.commit(kept)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    return {"killed": os.WIFSIGNALED(status), **carry_out(state, {"list": True})}
+
+
 def carry_out(state: str, job: dict) -> dict[str, object]:
     said: list[str] = []
     overlays = Overlays(state, lambda: Undo(state), said.append)
@@ -94,7 +106,7 @@ def carry_out(state: str, job: dict) -> dict[str, object]:
                 with open(os.path.join(workspace, job["touch"]), "w", encoding="utf-8") as file:
                     file.write("from outside\n")
             if "kill" in job:
-                STEPS.act, STEPS.left = lambda: os.kill(os.getpid(), signal.SIGKILL), job["kill"]
+                return answer | killed(overlays, kept, job["kill"], state)
             if "swap" in job:
                 folder, outside, STEPS.left = job["swap"]
                 STEPS.act = lambda: swap(folder, outside)
@@ -108,7 +120,8 @@ def carry_out(state: str, job: dict) -> dict[str, object]:
 
 
 def main() -> None:
-    jobs = json.load(sys.stdin)
+    with open(sys.argv[3], encoding="utf-8") as file:
+        jobs = json.load(file)
     print("\n" + json.dumps([carry_out(sys.argv[2], job) for job in jobs]))
 
 

@@ -182,7 +182,7 @@ class _Reading:
 
     def _folder_changed(self, path: str) -> bool:
         found = look(self._below, split(path)[0])
-        return found is None or found.st_ctime_ns >= self._since_ns
+        return found is not None and found.st_ctime_ns >= self._since_ns
 
     def _refuse_set_id(self, path: str, mode: int, before: int) -> None:
         if mode & _SET_ID & ~before:
