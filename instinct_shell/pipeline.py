@@ -203,15 +203,12 @@ class Pipeline:
     def act_on(self, judgement: Judgement, *, apart: str = "") -> Outcome:
         """The second half of `run`: from the verdict on."""
         assert self._confine is not None  # wiring: a pipeline that runs was given it
-        grant = request = ""
         asked = judgement.verdict.decision is Decision.ASK
-        if asked:
-            grant = self._grant(judgement)
+        grant = self._grant(judgement) if asked else ""
         unanswered = asked and not grant
         if self._runs_apart(judgement, apart, unanswered=unanswered):
             return self._run_apart(judgement, apart or "keep", grant)
-        if unanswered:
-            request = self._request(judgement)
+        request = self._request(judgement) if unanswered else ""
         allowed = judgement.verdict.allow or bool(grant)
         spec = self._confine(judgement) if allowed else None
         self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant), durable=False)
@@ -235,16 +232,14 @@ class Pipeline:
         summary = "; ".join((judgement.verdict.reason, *judgement.verdict.notes))
         return self._grants().request(records.grant_digest(judgement, self._profile), summary, self._clock.now())
 
-    def _runs_apart(self, judgement: Judgement, apart: str, *, unanswered: bool) -> bool:
-        """Whether it runs on a view: asked for, or as an ask that nobody answered, where the profile says so. Of those only what is all about
-        files here, and only when somebody can approve the change."""
-        if self._overlays is None or not unanswered:
-            return bool(apart) and self._overlays is not None and judgement.verdict.decision is not Decision.DENY
-        if self._grants is None or not (apart or self._profile.ask_becomes == "overlay"):
+    def _runs_apart(self, judgement: Judgement, wanted: str, *, unanswered: bool) -> bool:
+        """Whether it runs on a view: because that is wanted, or as an ask that nobody answered, where the profile says so."""
+        if not wanted and not (unanswered and self._profile.ask_becomes == "overlay"):
             return False
-        from .engine.apart import asks_about_files, obstacle
+        from .engine.apart import runs_apart
 
-        return self._grants().passphrase_is_set() and asks_about_files(judgement) and not obstacle(judgement)
+        approvable = unanswered and self._grants is not None and self._grants().passphrase_is_set()
+        return runs_apart(judgement, wanted=bool(wanted), unanswered=unanswered, possible=self._overlays is not None, approvable=approvable)
 
     def _run_apart(self, judgement: Judgement, fate: str, grant: str) -> Outcome:
         """On a copy-on-write view of the workspace. Raises OverlayError when this command cannot run so."""

@@ -61,6 +61,16 @@ def obstacle(judgement: Judgement) -> str:
     return ""
 
 
+def runs_apart(judgement: Judgement, *, wanted: bool, unanswered: bool, possible: bool, approvable: bool) -> bool:
+    """Whether it runs apart. wanted: that was asked for. unanswered: an ask that nobody answered: only when all of it is about files here and a person
+    can approve the change. possible: this door makes overlays. Raises OverlayError when it was asked for where there are none."""
+    if wanted and not possible:
+        raise OverlayError("no overlay can be made by this door", hint="use `instinct-exec --overlay`")
+    if not unanswered:
+        return wanted and judgement.verdict.decision is not Decision.DENY
+    return possible and approvable and asks_about_files(judgement) and not obstacle(judgement)
+
+
 def refuse_unfit(judgement: Judgement) -> None:
     """Raise OverlayError for a command that cannot run apart."""
     reason = obstacle(judgement)

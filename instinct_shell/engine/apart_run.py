@@ -71,7 +71,7 @@ class ApartRun:
         except InstinctError as error:
             self._overlays.drop(judgement.run)
             refused = Apart(judgement.run, "refused", status=result.status, why=error.message)
-            outcome = Outcome(judgement, None, "", f"{_ran(result)}; what it changed there is thrown away", apart=refused)
+            outcome = Outcome(judgement, None, "", _ran(result), apart=refused)
         apart = outcome.apart
         assert apart is not None  # every path above gives one
         body = (*records.finished(result, None), ("apart", apart.fate), ("apart_changes", apart.changes), ("apart_request", apart.request))
@@ -93,7 +93,7 @@ class ApartRun:
         real = self._judge_change(judgement, effects_of(change))
         if real.verdict.decision is Decision.DENY:
             self._overlays.drop(run)
-            return Outcome(real, None, "", f"{_ran(result)}; what it changed there is thrown away", apart=apart.replace(fate="refused"))
+            return Outcome(real, None, "", _ran(result), apart=apart.replace(fate="refused"))
         return self._settle(judgement, real, result, change, apart, fate, unanswered=unanswered)
 
     def _settle(
@@ -128,7 +128,7 @@ class ApartRun:
         """For an ask that nobody answered, front doors say what they say of any: it did not run, here is how to allow it."""
         if not unanswered:
             return Outcome(judgement, result, apart.request, apart=apart)
-        return Outcome(judgement, None, apart.request, f"{_ran(result)}; nothing has changed here", apart=apart)
+        return Outcome(judgement, None, apart.request, _ran(result), apart=apart)
 
 
 def _ran(result: RunResult) -> str:

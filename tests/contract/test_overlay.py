@@ -177,7 +177,7 @@ def random_text(chance: random.Random) -> str:
 
 def test_random_changes_come_out_as_without_us(scene: Scene) -> None:
     """100 sequences: committed, content and mode are those of the bare run; thrown away, nothing differs, times included."""
-    texts = [random_text(random.Random(seed)) for seed in range(100)]  # noqa: S311  # the same sequences each time
+    texts = [random_text(random.Random(seed)) for seed in range(100)]  # the same sequences each time
     jobs = []
     folders = zip(*(scene.several(name, len(texts)) for name in ("work", "bare", "still")), strict=True)
     for text, (work, bare, still) in zip(texts, folders, strict=True):
