@@ -178,6 +178,21 @@ that needs no exec for its harm, is held by the jail alone.
 out to a proxy, a process outside that ends with the jail, or with the session that shares the network. A killed proxy leaves no way out; the next command of a
 session starts another. Published ports are served by a process that has moved into that network and has no place among the jail's processes and files.
 
+**Overlays.** `instinct-exec --overlay -- CMD` runs CMD on a copy-on-write view of the workspace, an overlay whose upper folder lies in the state directory:
+no network, a private /tmp, nothing else writable, no session, at most two minutes, 5,000 changed files and 200 MiB. What it changed is listed (A created,
+M modified, D deleted, R moved, m mode or time, with the differences of texts) and judged again, path by path, as if the command had named each: a denied
+change is thrown away (126), whatever its text had looked like. Else it is kept for a day (`instinct overlay list | show | commit | discard`), or with
+`--overlay=commit` made at once when the command ended well and nothing about it is asked, or with `--overlay=discard` only shown. A commit first compares
+every path with what was there when the command ended (device, inode, time, size, mode, content) and changes nothing on a difference; it keeps what it
+replaces for `instinct undo`, opens every folder beneath the workspace's own descriptor through no link, names each new file by one rename, and goes on by
+itself after a kill, at the next overlay or approval. Where the profile says `[ask] becomes = "overlay"`, a command that is asked about runs so when nobody has
+answered, provided that all questions are about changing files in the workspace and a passphrase is set: it ends with 126, and `instinct approve ID` commits its
+change. A deny stays one, and so does an ask about anything else (network, databases, infrastructure, packages, processes, git): that never runs.
+Refused with the reason: what does more than change files, git and other programs with a history, builds, package managers, servers, databases, containers; changes
+in a git store, hard links (of what is there too), set-id bits, sockets, pipes and devices; a workspace of another user, with something mounted inside, or with the state
+directory in it; a machine where we cannot make the namespaces ourselves. The view differs from a bare run in two ways: a rename of a folder answers EXDEV as between
+two disks (`mv` copies then, other programs may fail), and the workspace must not be changed meanwhile (what is, is a conflict).
+
 ## Which host gives what
 {table()}
 ## Hostile programs

@@ -239,7 +239,8 @@ class Pipeline:
         from .engine.apart import runs_apart
 
         approvable = unanswered and self._grants is not None and self._grants().passphrase_is_set()
-        return runs_apart(judgement, wanted=bool(wanted), unanswered=unanswered, possible=self._overlays is not None, approvable=approvable)
+        possible = self._overlays is not None and self._overlays().possible()
+        return runs_apart(judgement, wanted=bool(wanted), unanswered=unanswered, possible=possible, approvable=approvable)
 
     def _run_apart(self, judgement: Judgement, fate: str, grant: str) -> Outcome:
         """On a copy-on-write view of the workspace. Raises OverlayError when this command cannot run so."""

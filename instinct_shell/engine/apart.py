@@ -63,9 +63,9 @@ def obstacle(judgement: Judgement) -> str:
 
 def runs_apart(judgement: Judgement, *, wanted: bool, unanswered: bool, possible: bool, approvable: bool) -> bool:
     """Whether it runs apart. wanted: that was asked for. unanswered: an ask that nobody answered: only when all of it is about files here and a person
-    can approve the change. possible: this door makes overlays. Raises OverlayError when it was asked for where there are none."""
+    can approve the change. possible: overlays can be made by this door, on this machine. Raises OverlayError when it was asked for where there are none."""
     if wanted and not possible:
-        raise OverlayError("no overlay can be made by this door", hint="use `instinct-exec --overlay`")
+        raise OverlayError("no overlay can be made here", hint="it needs a full jail by namespaces of our own: see `instinct doctor`")
     if not unanswered:
         return wanted and judgement.verdict.decision is not Decision.DENY
     return possible and approvable and asks_about_files(judgement) and not obstacle(judgement)
@@ -100,9 +100,8 @@ def _not_local(effect: Effect, workspace: str) -> str:
         return f"it changes `{effect.target.text}`, outside the workspace"
     if effect.has("hard"):
         return "it makes hard links, which a commit would part"
-    if effect.kind is EffectKind.PROCESS_SPAWN and effect.target.text in _NEVER:
-        return f"`{effect.target.text}` {_NEVER[effect.target.text]}"
-    return ""
+    name = effect.target.text if effect.kind is EffectKind.PROCESS_SPAWN else effect.program  # found in a nested text too
+    return f"`{name}` {_NEVER[name]}" if name in _NEVER else ""
 
 
 def _stays(effect: Effect, workspace: str) -> bool:
@@ -126,6 +125,8 @@ def spec_of(spec: JailSpec) -> JailSpec:
     return spec.replace(
         writable=(spec.workspace,),
         network="none",
+        network_allow=(),
+        publish=(),
         private_tmp=True,
         read_only=False,
         session=None,

@@ -21,6 +21,7 @@ import time
 from ..errors import InstinctError, OverlayError
 from ..model.codec import decode, encode
 from ..model.effect import Effect, EffectKind, Target, TargetKind
+from ..model.jailspec import JailLevel
 from ..model.overlay import KEPT_S, Kept
 from ..model.refusal import explain
 from .jail.overlay import UPPER, WORK, mounted_below
@@ -54,6 +55,13 @@ class Overlays:
         self._since: dict[str, int] = {}
 
     # ------------------------------------------------------------ one run
+
+    def possible(self) -> bool:
+        """Whether this machine lets us make an overlay: by namespaces of our own."""
+        from .jail.probe import probe
+
+        found = probe()
+        return found.level == JailLevel.FULL and not found.obstacle
 
     def begin(self, run: str, spec: JailSpec) -> JailSpec:
         """The spec whose command will see a copy-on-write view of its workspace. Raises OverlayError, StorageError; then nothing is left."""

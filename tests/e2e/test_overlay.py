@@ -16,7 +16,7 @@ from instinct_shell.execution.jail import probe
 from instinct_shell.model.jailspec import JailLevel
 from instinct_shell.storage.grants import GrantBook
 
-PASSPHRASE = "correct horse"  # noqa: S105  # of a test's own throw-away state
+PASSPHRASE = "correct horse"  # of a test's own throw-away state
 
 pytestmark = pytest.mark.jail
 
