@@ -265,22 +265,18 @@ class Pipeline:
             clock=self._clock,
             grants=self._grants() if self._grants else None,
             write=self._write,
+            remember=self._remember,
             judge_change=self._judge_change,
-            digest=records.grant_digest(judgement, self._profile),
+            profile=self._profile,
         )
         return steps.run(judgement, spec_of(self._confine(judgement)), fate, unanswered=unanswered, durable=self._durable(judgement))
 
-    def _judge_change(self, judgement: Judgement, effects: tuple[Effect, ...]) -> Judgement:
-        """What a command really changed on a view, judged as the text was, and written down."""
-        start, intent = self._clock.monotonic_us(), judgement.intent
-        situation = self._situation(intent, effects)
-        ask = self._facts(situation, intent).answer
-        verdict, facts = judge(intent, effects, self._profile, situation, ask, self._clock, self._instincts)
+    def _judge_change(self, intent: Intent, effects: tuple[Effect, ...]) -> Judgement:
+        """What a command really changed on a view, judged as the text was."""
+        start, situation = self._clock.monotonic_us(), self._situation(intent, effects)
+        verdict, facts = judge(intent, effects, self._profile, situation, self._facts(situation, intent).answer, self._clock, self._instincts)
         elapsed = self._clock.monotonic_us() - start
-        real = Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
-        self._write(RecordKind.JUDGED, real, (*records.judged(real, self._profile), ("change_of", judgement.run)), durable=False)
-        self._remember(real)
-        return real
+        return Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
 
     def _execute(self, judgement: Judgement, spec: JailSpec) -> Outcome:
         """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""

@@ -20,9 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..model.effect import Effect
+    from ..model.intent import Intent
     from ..model.jailspec import JailSpec, RunResult
     from ..model.overlay import ChangeSet
     from ..model.ports import Clock, GrantStore, Jail, Overlays
+    from ..model.profile import Profile
     from .judgement import Judgement
 
     Write = Callable[..., None]
@@ -32,7 +34,7 @@ _COMMAND_CHARACTERS = 200
 
 
 class ApartRun:
-    """The steps, with what they need of the pipeline. judge_change: a judgement of effects for the same intent, written down."""
+    """The steps, with what they need of the pipeline. judge_change: a judgement of effects for the same intent."""
 
     def __init__(
         self,
@@ -42,16 +44,18 @@ class ApartRun:
         clock: Clock,
         grants: GrantStore | None,
         write: Write,
-        judge_change: Callable[[Judgement, tuple[Effect, ...]], Judgement],
-        digest: str,
+        remember: Callable[[Judgement], None],
+        judge_change: Callable[[Intent, tuple[Effect, ...]], Judgement],
+        profile: Profile,
     ) -> None:
         self._overlays = overlays
         self._jail = jail
         self._clock = clock
         self._grants = grants
         self._write = write
+        self._remember = remember
         self._judge_change = judge_change
-        self._digest = digest
+        self._profile = profile
 
     def run(self, judgement: Judgement, spec: JailSpec, fate: str, *, unanswered: bool, durable: bool) -> Outcome:
         """fate: keep | commit | discard. unanswered: an ask that nobody has answered: whatever it changed waits for a person.
@@ -90,7 +94,9 @@ class ApartRun:
             raise OverlayError(wrong[0])
         if result.limit:
             raise OverlayError(f"it was ended by the limit on {result.limit}, in the middle of its work")
-        real = self._judge_change(judgement, effects_of(change))
+        real = self._judge_change(judgement.intent, effects_of(change))
+        self._write(RecordKind.JUDGED, real, (*records.judged(real, self._profile), ("change_of", run)), durable=False)
+        self._remember(real)
         if real.verdict.decision is Decision.DENY:
             self._overlays.drop(run)
             return Outcome(real, None, "", _ran(result), apart=apart.replace(fate="refused"))
@@ -105,7 +111,7 @@ class ApartRun:
         if asked is not None:
             needs = asked.verdict.reason
             summary = f"commit {len(change.changes)} changes of `{judgement.intent.content[:_COMMAND_CHARACTERS]}`: {needs}"
-            digest = text_digest(f"{self._digest}\0{change.digest()}")
+            digest = text_digest(f"{records.grant_digest(judgement, self._profile)}\0{change.digest()}")
             request = self._grants.request(digest, summary, now) if self._grants is not None else ""
             if not request:
                 raise OverlayError(f"{needs}; and nobody can approve it, since no passphrase is set")
