@@ -16,6 +16,8 @@ from ..model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..model.intent import Intent
     from ..model.profile import Profile
     from ..model.situation import Situation
@@ -37,6 +39,7 @@ class OnDisk(Value):
 
     cache: the cache folder of this workspace, "" for none. shared: folders outside the workspace that hold its repository, writable too.
     registries: the hosts of the package indexes that this machine is configured for, as entries of an allow-list.
+    readable_caches: variables by which tools read the person's own caches.
     """
 
     protected: tuple[str, ...] = ()
@@ -44,6 +47,7 @@ class OnDisk(Value):
     cache: str = ""
     shared: tuple[str, ...] = ()
     registries: tuple[str, ...] = ()
+    readable_caches: tuple[tuple[str, str], ...] = ()
 
 
 def confine(
@@ -80,7 +84,7 @@ def confine(
         least_level=JailLevel.FULL if profile.full_jail_required else profile.level,
         limits=profile.limits,
         supervise_execs=profile.supervise_execs,
-        env=jail_environment(intent, profile, disk.cache, proxied=network == hosts.ALLOWLIST),
+        env=jail_environment(intent, profile, disk, writable, proxied=network == hosts.ALLOWLIST),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
         vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path)),
         vetted_keys=tuple(dict.fromkeys("*" if effect.get("edit") else effect.get("key") for effect in settings)),
@@ -159,7 +163,9 @@ _PROXY_VARIABLES = {
 _JAVA_PROXY = " ".join(f"-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={hosts.PROXY_PORT}" for scheme in ("http", "https"))
 
 
-def jail_environment(intent: Intent, profile: Profile, cache: str, *, proxied: bool = False) -> tuple[tuple[str, str], ...]:
+def jail_environment(
+    intent: Intent, profile: Profile, disk: OnDisk, writable: tuple[str, ...], *, proxied: bool = False
+) -> tuple[tuple[str, str], ...]:
     """The variables inside: those the intent carries (already the profile's allow-list), the tools' caches of this workspace, and where the proxy
     is, which takes the place of one that the caller uses and that cannot be reached inside."""
     pairs = dict(intent.env)
@@ -167,7 +173,25 @@ def jail_environment(intent: Intent, profile: Profile, cache: str, *, proxied: b
         pairs |= _PROXY_VARIABLES
         for name in ("MAVEN_OPTS", "GRADLE_OPTS"):
             pairs[name] = f"{pairs.get(name, '')} {_JAVA_PROXY}".strip()
-    if cache:
-        for variable, folder in profile.caches:
-            pairs.setdefault(variable, f"{cache}/{folder}")
+    if disk.cache:
+        pairs |= cache_variables(pairs, profile.caches, disk.cache, writable)
+        for variable, place in disk.readable_caches:
+            pairs.setdefault(variable, place)
     return tuple(sorted(pairs.items()))
+
+
+def cache_variables(given: Mapping[str, str], caches: tuple[tuple[str, str], ...], cache: str, writable: tuple[str, ...]) -> dict[str, str]:
+    """What a profile's `[caches]` sets for a workspace's cache folder.
+
+    A cache that the caller has put where the command may write is left there; one that it could not write is replaced.
+    """
+    found = {}
+    for variable, folder in caches:
+        value = given.get(variable, "")
+        if "{cache}" in folder:  # an option among others
+            option = folder.replace("{cache}", cache)
+            if option.partition("=")[0] not in value:
+                found[variable] = f"{value} {option}".lstrip()
+        elif not any(inside(value, place) for place in (*writable, cache)):
+            found[variable] = f"{cache}/{folder}"
+    return found

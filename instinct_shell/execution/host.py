@@ -8,8 +8,6 @@ import sys
 from functools import cache
 
 from ..errors import GuardExposedError, JailError
-from ..model.digest import text_digest
-from ..model.refusal import explain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,17 +152,6 @@ def pinned_bash() -> str:
         if os.access(path, os.X_OK):
             return path
     raise JailError("no bash on this machine; nothing ran", hint="install bash; commands are judged as bash reads them")
-
-
-def cache_folder(person: Person, workspace: str) -> str:
-    """The folder where tools keep their caches for this workspace, made when it is missing. Raises StorageError."""
-    top = os.path.join(person.home, ".cache", "instinct-shell")
-    path = os.path.join(top, text_digest(workspace)[:16])
-    try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise explain(error, path) from error
-    return path
 
 
 def refuse_exposed(own: tuple[str, ...], writable: tuple[str, ...]) -> None:

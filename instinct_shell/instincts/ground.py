@@ -47,12 +47,12 @@ _SYSTEM = tuple(f"/{name}" for name in "bin boot dev etc lib lib32 lib64 libx32 
 class Ground:
     """What paths mean here. Cheap to ask, remembers nothing between judgements."""
 
-    def __init__(self, profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...] = ()) -> None:
+    def __init__(self, profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...] = (), cache: str = "") -> None:
         self.profile = profile
         self.workspace = workspace.rstrip("/") or "/"
         self.homes = homes
         self.guard_paths = tuple(path.rstrip("/") for path in guard_paths if path != "/")
-        self.writable = self._fill(profile.writable)
+        self.writable = (*self._fill(profile.writable), *((cache,) if cache else ()))
         self.scratch = tuple(folder for folder in self.writable if folder != self.workspace)
         exceptions = self._fill(profile.protected_exceptions)
         secrets = self._fill(profile.secrets)
@@ -334,7 +334,7 @@ _grounds: dict[tuple[object, ...], Ground] = {}
 def ground_of(intent: Intent, profile: Profile, situation: Situation) -> Ground:
     """The ground of this judgement. The last few are kept: they depend on nothing but their key."""
     home = next((value for name, value in intent.env if name == "HOME"), "")
-    return ground_for(profile, situation.workspace, homes_of(situation, home), situation.guard_paths)
+    return ground_for(profile, situation.workspace, homes_of(situation, home), situation.guard_paths, situation.cache)
 
 
 def homes_of(situation: Situation, *others: str) -> tuple[str, ...]:
@@ -342,14 +342,14 @@ def homes_of(situation: Situation, *others: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(h.rstrip("/") for h in (situation.home, *others, *situation.homes) if h.startswith("/") and h != "/"))
 
 
-def ground_for(profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...]) -> Ground:
+def ground_for(profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...], cache: str = "") -> Ground:
     """The ground of these surroundings. The last few are kept."""
-    key = (profile.digest, profile.name, workspace, homes, guard_paths)
+    key = (profile.digest, profile.name, workspace, homes, guard_paths, cache)
     found = _grounds.get(key)
     if found is None or (found.profile is not profile and found.profile != profile):
         if len(_grounds) > 16:
             _grounds.clear()
-        found = _grounds[key] = Ground(profile, workspace, homes, guard_paths)
+        found = _grounds[key] = Ground(profile, workspace, homes, guard_paths, cache)
     return found
 
 

@@ -40,4 +40,5 @@ class Situation(Value):
     task_paths: tuple[str, ...] = ()  # path patterns that belong to the task, as in a profile; empty: any
     task_operations: tuple[str, ...] = ()  # effect kinds that belong to the task, globs; empty: any
     own_processes: bool = False  # the command would see no other processes than those of its jail session
+    cache: str = ""  # the folder of this workspace's caches, "" for none: commands may write there
     homes: tuple[str, ...] = ()  # every home to protect beside `home`: the account's own, when HOME says another

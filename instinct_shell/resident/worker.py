@@ -209,6 +209,10 @@ class EngineGuard(Guard):
         protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))
         return spec
 
+    def before_filling(self) -> None:
+        """Nothing of ours may take that long. Raises LongWay."""
+        raise LongWay("a cache is to be filled")
+
     def last_words(self) -> str | None:
         """As the caller has read them."""
         said = self.call.last_words

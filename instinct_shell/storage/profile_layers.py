@@ -12,6 +12,14 @@ if TYPE_CHECKING:
     Flat = tuple[dict[str, object], tuple[tuple[str, str], ...], Rules]
 
 
+def _is_cache(text: str) -> bool:
+    """A plain folder name, or an option such as `-Drepo={cache}/maven`."""
+    option, mark, folder = text.partition("{cache}/")
+    if mark:
+        return option.startswith("-") and option.endswith("=") and " " not in option and _is_cache(folder) and "{" not in folder
+    return bool(text) and "/" not in text and not text.startswith(".")
+
+
 def flatten(table: Table, source: str) -> Flat:
     """Dotted keys with checked values, the caches, and the rules. `{add, remove}` tables of list keys are kept as dicts."""
     from .profile_build import read_rules
@@ -41,9 +49,7 @@ def flatten(table: Table, source: str) -> Flat:
         if name == "rule":
             rules = read_rules(value, source)
         elif name == "caches":
-            if not isinstance(value, dict) or not all(
-                isinstance(v, str) and v and "/" not in v and not v.startswith(".") for v in value.values()
-            ):
+            if not isinstance(value, dict) or not all(isinstance(v, str) and _is_cache(v) for v in value.values()):
                 raise ProfileError(f"{source}: caches: must map variables to plain folder names", hint='write PIP_CACHE_DIR = "pip"')
             caches = tuple((str(k), str(v)) for k, v in value.items())
         else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import time
 
+from ..engine.confine import cache_variables
 from ..errors import JailError, UsageError
+from ..execution.caches import folder_of
 from ..execution.host import (
     Person,
     ancestors,
@@ -18,7 +20,6 @@ from ..execution.host import (
     visible_environment,
 )
 from ..model.effect import EffectKind
-from ..model.hosts import REGISTRIES
 from ..model.intent import Intent, IntentType
 from ..model.jailspec import JailLevel
 from ..model.situation import Situation
@@ -28,7 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ..engine.confine import OnDisk
     from ..engine.judgement import Judgement, Outcome
     from ..execution.last_words import LastWords
     from ..execution.overlays import Overlays
@@ -72,6 +72,8 @@ class Guard:
         self.cwd = cwd
         self.one_shot = one_shot
         self.environ = visible_environment(environ, profile)
+        if profile.caches:  # judged with the variables that it runs with
+            self.environ |= cache_variables(self.environ, profile.caches, folder_of(person.home, workspace), (workspace,))
         self._guard_paths = guard_paths(state, self.person)
         self._dedicated = dedicated
         self._begun = parser
@@ -244,6 +246,7 @@ class Guard:
             task_paths=task.paths if task else (),
             task_operations=task.operations if task else (),
             homes=self.person.homes,
+            cache=folder_of(self.person.home, self.workspace) if self.profile.caches else "",
         )
 
     def _facts(self, situation: Situation, intent: Intent) -> FactSource:
@@ -270,11 +273,14 @@ class Guard:
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from ..engine.confine import confine, program_names
+        from .disk import disk_of
 
         situation = judgement.situation
         programs = program_names(judgement)
         shell = pinned_bash()
-        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=self._disk(situation), programs=programs, shell=shell)
+        disk = disk_of(self, situation)
+        self._seed_caches(judgement, disk.cache)
+        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell)
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
         level = JailLevel(situation.jail_level)
@@ -310,24 +316,18 @@ class Guard:
             self.state, self.profile, self.workspace, asked=intent.session, environ=os.environ, above=above, network=network
         )
 
-    def _disk(self, situation: Situation) -> OnDisk:
-        """What is there to protect and to mask, for the home that commands see and for the account's own."""
-        from ..execution.host import cache_folder
-        from ..execution.protect import on_disk, secrets_on_disk
+    def _seed_caches(self, judgement: Judgement, cache: str) -> None:
+        """Before a package manager's first run here: its cache begins with what the person has."""
+        if cache and judgement.evaluation is not None:
+            from ..execution.caches import fill, unseeded
 
-        cache = cache_folder(self.person, self.workspace) if self.profile.caches else ""
-        found = on_disk(self.profile, situation, cache=cache)
-        for home in self.person.homes:
-            if home != situation.home:
-                masked = secrets_on_disk(self.profile, situation.replace(home=home))
-                found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
-        if self.profile.network == "allowlist" and REGISTRIES in self.profile.network_allow:
-            from ..execution.registries import account_home, package_registries
+            words = {word.text or "" for invocation in judgement.evaluation.invocations for word in invocation.words}
+            for seed, source in unseeded(cache, words, os.environ, self.person.home):
+                self.before_filling()
+                fill(cache, seed, source)
 
-            found = found.replace(registries=package_registries(account_home()))
-        # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
-        states = [self.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in self.person.homes)]
-        return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))
+    def before_filling(self) -> None:
+        """A cache is about to be filled, which may take a few seconds."""
 
     def cause(self, judgement: Judgement, spec: JailSpec, result: RunResult) -> str:
         """Why a command failed, when it was the jail; "" when not, or when that cannot be told."""

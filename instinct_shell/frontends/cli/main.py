@@ -23,6 +23,7 @@ VERBS = {
     "undo": ("undo", "Give back what a run deleted or overwrote."),
     "overlay": ("overlay", "Look at, commit or throw away what ran apart from the workspace."),
     "session": ("session", "List and end jail sessions."),
+    "cache": ("cache", "List and remove the tools' caches, one for each workspace."),
     "engine": ("engine", "Start, stop and look at the warm engine."),
     "file": ("file", "Read, write, edit, delete, move and patch files, judged."),
     "mcp": ("mcp", "Serve the guarded tools to an agent over MCP."),

@@ -1,0 +1,38 @@
+"""What a jail has to know of this disk: what to protect, what to mask, and the cache folder of the workspace."""
+
+from __future__ import annotations
+
+import os
+
+from ..execution.protect import on_disk, secrets_on_disk
+from ..model.hosts import REGISTRIES
+
+NO_VARIABLES: tuple[tuple[str, str], ...] = ()
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..engine.confine import OnDisk
+    from ..model.situation import Situation
+    from .guard import Guard
+
+
+def disk_of(guard: Guard, situation: Situation) -> OnDisk:
+    """For the home that commands see and for the account's own. Raises StorageError and JailError."""
+    cache, readable = "", NO_VARIABLES
+    if guard.profile.caches:
+        from ..execution.caches import open_folder, variables
+
+        cache = open_folder(guard.person.home, guard.workspace, os.environ)
+        readable = variables(os.environ, guard.person.home)
+    found = on_disk(guard.profile, situation, cache=cache).replace(readable_caches=readable)
+    for home in guard.person.homes:
+        if home != situation.home:
+            masked = secrets_on_disk(guard.profile, situation.replace(home=home))
+            found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
+    if guard.profile.network == "allowlist" and REGISTRIES in guard.profile.network_allow:
+        from ..execution.registries import account_home, package_registries
+
+        found = found.replace(registries=package_registries(account_home()))
+    # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
+    states = [guard.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in guard.person.homes)]
+    return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))
