@@ -333,6 +333,8 @@ class Guard:
         """Why a command failed, when it was the jail; "" when not, or when that cannot be told."""
         from ..execution.refusals import explain
 
+        if result.execs_denied:
+            return ""  # it was the judge, and that was said where it happened
         try:
             return explain(judgement, spec, result, self.last_words())
         except OSError:

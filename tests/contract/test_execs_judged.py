@@ -145,6 +145,20 @@ def test_a_hook_in_plain_shell(world: World) -> None:
     assert "denied by" in run.stderr
 
 
+def test_a_refused_exec_is_not_explained_a_second_time(world: World, tmp_path: Path) -> None:
+    """bash says "Permission denied" about it, which is not the jail's doing."""
+    world.write("words", "git reset --hard")
+    world.write("go.sh", "exec $(cat words)")
+    said = tmp_path / "said"
+    with said.open("wb") as stderr:
+        words = ("--profile", "staging", "--workspace", str(world.workspace), "--one-shot", "--", "bash go.sh")
+        run = world.program("instinct-exec", *words, env={**world.env, "INSTINCT_ENGINE": "off"}, stderr=stderr, capture_output=False)
+    assert run.returncode == 126, said.read_text()
+    assert [line for line in said.read_text().splitlines() if line.startswith("instinct:")] == [
+        "instinct: denied by destructive-operation (reflex): discards uncommitted work of the whole tree"
+    ]
+
+
 def test_what_the_command_was_allowed_to_do_is_not_judged_again(world: World) -> None:
     run = world.run('git stash -q -u && git stash pop -q && mkdir -p build && touch build/x && rm -rf build && d=$(mktemp -d) && rm -r "$d"; echo $?')
     assert (run.returncode, run.stdout.splitlines()[-1:]) == (0, ["0"]), run
