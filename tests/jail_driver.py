@@ -47,7 +47,7 @@ class ScriptedJudge:
     def unjudged(self, request: ExecRequest, why: str) -> ExecAnswer:
         return ExecAnswer(allow=False, words=f"scripted: not judged, {why}\n", lasting=False)
 
-    def afresh(self) -> None:
+    def afresh(self, *, alone: bool = False) -> None:
         pass
 
 

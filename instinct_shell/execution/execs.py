@@ -72,7 +72,7 @@ class Supervisor:
         self._event = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
         self._listener = -1
         self._first = True  # the command itself, which was judged
-        self._stopping = self._keep = False
+        self._stopping = self._keep = self._left = False
         self._watched: dict[bytes, bool] = {}
         self._known: dict[Key, ExecAnswer] = {}
         self._told = (0, b"")
@@ -92,19 +92,24 @@ class Supervisor:
 
     def finish(self) -> None:
         """The whole tree has ended."""
-        if self._threads:
+        if self._threads and self._event >= 0:
             self._stop()
-        self._inner.close()
-        self._outer.close()
-        if self._event >= 0:
-            os.close(self._event)
-            self._event = -1
+        self._close()
+
+    def _close(self) -> None:
+        with self._turn:
+            self._inner.close()
+            self._outer.close()
+            if self._event >= 0:
+                os.close(self._event)
+                self._event = -1
 
     def leave(self) -> None:
         """As `finish`, when the command has ended and what it left in the background goes on: so does this, in our threads in a host program.
 
         A dedicated launcher, which ends, leaves a process behind that ends with the last of them.
         """
+        self._left = not self._dedicated
         if self._idle():
             self.finish()
         elif self._dedicated:
@@ -128,7 +133,10 @@ class Supervisor:
         """Ends the threads. keep: the listener stays open, for another process."""
         self._keep = keep
         self._stopping = True
-        os.eventfd_write(self._event, 1)
+        try:
+            os.eventfd_write(self._event, 1)
+        except OSError:
+            pass  # it has just ended by itself
         self._rouse.set()
         until = time.monotonic() + JUDGING_S + 1
         for thread in list(self._threads):
@@ -171,6 +179,7 @@ class Supervisor:
                         continue
                     if not events & select.POLLIN:
                         self._close_listener()
+                        self._end_by_itself()
                         return
                     if not self._take():
                         return
@@ -179,6 +188,13 @@ class Supervisor:
         except Exception as problem:  # noqa: BLE001  # a fault of ours ends the answering, visibly, and with it every further exec
             self._lost(problem)
             self._close_listener()
+
+    def _end_by_itself(self) -> None:
+        """Nobody is left who could ask. In a host program, after the run, nobody is left either who would end us."""
+        if self._left:
+            self._stopping = True
+            self._rouse.set()
+            self._close()
 
     def _close_listener(self) -> None:
         if self._listener >= 0:
@@ -211,6 +227,7 @@ class Supervisor:
             self._current = None
         self._threads = [thread for thread in self._threads if thread is not late.thread]  # nobody waits for it any more
         self._conclude(late.number, late.pid, self._unjudged(late.request, f"no verdict within {JUDGING_S:g} s"))
+        self._judge.afresh()
         self._run(self._look_after)
         self._answer_all()
         return True
@@ -330,6 +347,7 @@ class Supervisor:
     def _stay_behind(self) -> NoReturn:
         """In the process that outlives the launcher: nothing of the launcher's but the listener."""
         try:
+            self._judge.afresh(alone=True)
             os.setsid()
             null = os.open("/dev/null", os.O_RDWR)
             for fd in (0, 1, 2):
@@ -340,7 +358,6 @@ class Supervisor:
             for caught in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
                 signal.signal(caught, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
-            self._judge.afresh()
             self._stopping = False
             self._current = None
             self._turn, self._rouse = threading.Lock(), threading.Event()

@@ -146,7 +146,8 @@ class Clock(Protocol):
 class ExecJudge(Protocol):
     """Judges what programs inside a jail start. `watches` is asked once for each name, the others about what it watches.
 
-    `unjudged` is the answer where `judge` gave none, by fault or in time. `afresh`: this is another process now, without the threads of the first.
+    `unjudged` is the answer where `judge` gave none, by fault or in time. `afresh`: another thread goes on from here, or (alone) another process, after
+    the first one.
     """
 
     def watches(self, name: str) -> bool: ...
@@ -155,4 +156,4 @@ class ExecJudge(Protocol):
 
     def unjudged(self, request: ExecRequest, why: str) -> ExecAnswer: ...
 
-    def afresh(self) -> None: ...
+    def afresh(self, *, alone: bool = False) -> None: ...

@@ -73,10 +73,12 @@ class ExecSteps:
 
     # ------------------------------------------------------------ the port
 
-    def afresh(self) -> None:
-        """In a process that goes on after the launcher: the parser's worker was the launcher's."""
+    def afresh(self, *, alone: bool = False) -> None:
+        """The parser's worker was the launcher's, or is in use by a judgement that was given up; and nobody shares with us any more."""
         self._texts = None
-        self._memory = -1
+        if alone and self.shared:
+            self._current()
+            self._memory = -1
 
     def watches(self, name: str) -> bool:
         """Whether a program's row can come to anything that is judged here."""

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from engines import Engines, own_engines
+from engines import LAUNCHERS, TOP, Engines, own_engines
 from shell_harness import Shell
 
 pytestmark = pytest.mark.jail
@@ -143,6 +143,61 @@ def test_a_hook_in_plain_shell(world: World) -> None:
     run = world.run("git -c user.name=t -c user.email=t@t commit -qam x")
     assert run.returncode != 0, run
     assert "denied by" in run.stderr
+
+
+def test_a_project_may_ask_for_it_in_dev(world: World) -> None:
+    """What dev would only ask about goes on, as a near-miss; what it denies is refused."""
+    world.words(["git", "reset", "--hard"], ["git", "branch", "-D", "topic"], ["ls", "-d", "."])
+    words = ("--workspace", str(world.workspace), "--one-shot", "--", f"{PYTHON} run.py")
+    env = {**world.env, "INSTINCT_ENGINE": "off"}
+    plain = world.program("instinct-exec", *words, env=env)
+    assert b"git 0" in plain.stdout  # dev by itself: the jail alone
+    (world.workspace / "README.md").write_text("# app\nnot committed\n", encoding="utf-8")
+    world.write(".instinct.toml", "[jail]\nsupervise_execs = true\n")
+    judged = world.program("instinct-exec", *words, env=env)
+    assert judged.stdout == b"git refused 13\ngit 1\n.\nls 0\n", judged
+    near = (world.state / "instinct-shell" / "near-misses").read_text(encoding="utf-8")
+    assert '"kind":"asked"' in near
+    assert "git.delete_ref git" in near
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_with_an_engine_nothing_is_left_out(world: World, launcher: str, tmp_path: Path) -> None:
+    """The engine leaves such a run to its caller."""
+    program = "instinct-exec"
+    if launcher == "c":
+        world.build_c_launcher(tmp_path)
+        program = "instinct-exec-c"
+    world.start()
+    world.words(["git", "reset", "--hard"])
+    done = world.program(program, "--profile", "staging", "--workspace", str(world.workspace), "--", f"{PYTHON} run.py")
+    assert done.stdout == b"git refused 13\n", done
+    assert world.program("instinct", "session", "end").returncode == 0
+
+
+HOST_PROGRAM = """
+import os, sys, threading
+sys.path.insert(0, sys.argv[1])
+from instinct_shell.wiring import open_guard
+guard = open_guard(profile="staging", workspace=os.getcwd(), cwd=os.getcwd(), one_shot=sys.argv[3] == "one-shot", session="host")
+intent = guard.shell_intent(sys.argv[2], door="api")
+guard.run(intent)
+before = len(os.listdir("/proc/self/fd"))
+for _ in range(3):
+    outcome = guard.run(intent)
+print(outcome.result.execs_denied, len(os.listdir("/proc/self/fd")) - before, threading.active_count())
+guard.close()
+"""
+
+
+@pytest.mark.parametrize("kind", ["one-shot", "session"])
+def test_a_host_program_keeps_nothing(world: World, kind: str) -> None:
+    """Three more runs: no thread, no descriptor."""
+    world.words(["git", "reset", "--hard"])
+    words = [sys.executable, "-I", "-c", HOST_PROGRAM, str(TOP), f"{PYTHON} run.py >/dev/null 2>&1", kind]
+    done = subprocess.run(words, cwd=world.workspace, env=world.env, capture_output=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+    assert done.stdout == b"1 0 1\n", done
+    world.program("instinct", "session", "end")
 
 
 def test_a_refused_exec_is_not_explained_a_second_time(world: World, tmp_path: Path) -> None:
