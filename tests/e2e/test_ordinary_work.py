@@ -27,9 +27,10 @@ def environment(caller: Caller, home: Path) -> dict[str, str]:
     """What the work sees, bare and jailed. Root's own tools may live in root's home, which nobody else can read."""
     own = caller.uid == os.geteuid()
     path = f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}" if own else "/usr/local/bin:/usr/bin:/bin"
+    rust = {"RUSTUP_HOME": str(Path.home() / ".rustup")} if own else {}  # where its compilers are, wherever HOME is
     identity = {"GIT_AUTHOR_NAME": "t", "GIT_AUTHOR_EMAIL": "t@example.net", "GIT_COMMITTER_NAME": "t", "GIT_COMMITTER_EMAIL": "t@example.net"}
     dates = {"GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000"}  # names of commits are shown, and are made of them
-    quiet = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8"}
+    quiet = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C.UTF-8", **rust}
     return {"PATH": path, "HOME": str(home), **identity, **dates, **quiet}
 
 
