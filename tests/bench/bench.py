@@ -169,9 +169,7 @@ def supervision(table: Table, rounds: int, env: dict[str, str], cwd: str) -> Non
     """What it costs that each program a command starts is judged: by the exec, and for a whole build. Least of the rounds, which alternate."""
 
     def took(judged: str, text: str) -> float:
-        words = [PYTHON, "-I", "-B", "-X", "utf8", str(TOP / "tests/bench/supervised.py"), cwd, judged, text]
-        said = subprocess.run(words, env=env, cwd=cwd, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
-        return int(said.split()[-1]) / 1000
+        return run_ms(cwd, judged, text, env)
 
     many = 200
     loop = f"for ((i = 0; i < {many}; i++)); do {{}}; done >/dev/null"
@@ -205,13 +203,66 @@ def supervision(table: Table, rounds: int, env: dict[str, str], cwd: str) -> Non
     table.row("make -j2 with execs judged against bare", min(times["on"]) / min(times["bare"]), "x", 1.15, note)
 
 
+def bulk(table: Table, rounds: int, env: dict[str, str], cwd: str) -> None:
+    """What the jail costs work that touches much: many files, and many bytes on the way to the caller. Least of the rounds, which alternate."""
+    many, times_each, size = 20_000, 5, 1 << 30
+    top = Path(cwd, "many")
+    for number in range(many):
+        path = top / f"d{number // 100}" / f"f{number}"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(str(number), encoding="ascii")
+    git = ["git", "-C", str(top), "-c", "user.name=t", "-c", "user.email=t@example.net", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"]
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
+        subprocess.run([*git, *words], check=True, stdin=subprocess.DEVNULL)
+    text = f"for i in {' '.join(map(str, range(times_each)))}; do git -C many status --short; done"
+    status: dict[str, list[float]] = {"bare": [], "jailed": []}
+    for _ in range(rounds):
+        status["bare"].append(wall_ms(["bash", "-c", text], env, cwd))
+        status["jailed"].append(run_ms(cwd, "off", text, env))
+    least = min(status["bare"])
+    table.row("git status, 20,000 files, in the jail", min(status["jailed"]) / least, "x", 1.1, f"{least / times_each:.0f} ms bare")
+    big = Path(cwd, "big")
+    with big.open("wb") as file:
+        file.truncate(size)
+    launcher = [str(TOP / "bin/instinct-exec"), "--workspace", cwd, "--", f"cat {big.name}"]
+    rate: dict[str, list[float]] = {"bare": [], "jailed": []}
+    for _ in range(rounds):
+        rate["bare"].append(taken_in(["cat", str(big)], env, cwd, size))
+        rate["jailed"].append(taken_in(launcher, env, cwd, size))
+    note = f"{min(rate['bare']):.0f} ms bare"
+    table.row("cat of 1 GB into the caller's pipe, time", min(rate["jailed"]) / min(rate["bare"]), "x", 1.25, note)
+    big.unlink()
+
+
+def taken_in(command: list[str], env: dict[str, str], cwd: str, size: int) -> float:
+    """Milliseconds until all that a command writes has been read."""
+    start = time.perf_counter()
+    with subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
+        assert running.stdout is not None
+        into, seen = bytearray(1 << 20), 0
+        while part := running.stdout.readinto(into):  # type: ignore[attr-defined]  # a buffered reader
+            seen += part
+    if seen != size:
+        sys.exit(f"{command[0]} wrote {seen} bytes of {size}")
+    return 1000 * (time.perf_counter() - start)
+
+
+def run_ms(cwd: str, judged: str, text: str, env: dict[str, str]) -> float:
+    """Milliseconds from the launcher's fork to the command's end, in a jail whose execs are judged (`on`) or not (`off`)."""
+    words = [PYTHON, "-I", "-B", "-X", "utf8", str(TOP / "tests/bench/supervised.py"), cwd, judged, text]
+    said = subprocess.run(words, env=env, cwd=cwd, check=True, capture_output=True, stdin=subprocess.DEVNULL).stdout
+    return int(said.split()[-1]) / 1000
+
+
 def build(folder: Path, files: int) -> None:
     """A small C project."""
     for number in range(files):
         text = f'#include <stdio.h>\nint part{number}(int n) {{ for (int i = 0; i < n; i++) printf("%d", i); return n + {number}; }}\n'
         Path(folder, f"part{number}.c").write_text(text, encoding="ascii")
     objects = " ".join(f"part{number}.o" for number in range(files))
-    rules = f"all: out.a\nout.a: {objects}\n\tar rc $@ $^\n%.o: %.c\n\tcc -O2 -c -o $@ $<\nclean:\n\trm -f out.a {objects}\n.PHONY: all clean\n"
+    rules = (
+        f"all: out.a\nout.a: {objects}\n\tar rc $@ $^\n%.o: %.c\n\tcc -O2 -c -o $@ $<\nclean:\n\trm -f out.a {objects}\n.PHONY: all clean\n"
+    )
     Path(folder, "Makefile").write_text(rules, encoding="ascii")
 
 
@@ -265,6 +316,7 @@ def main() -> int:
         env = {**os.environ, "XDG_STATE_HOME": str(state), "XDG_RUNTIME_DIR": str(runtime)}
         processes(table, 5 if args.quick else 31, env, str(work))
         supervision(table, 3 if args.quick else 11, env, str(work))
+        bulk(table, 2 if args.quick else 5, env, str(work))
         judging(table, 300 if args.quick else 3000, env, str(work))
         books(table, 50 if args.quick else 500, str(state / "instinct-shell"))
     if table.missed:
