@@ -185,6 +185,11 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "frpc zrok ping ping6 fping dig nslookup host whois traceroute tracepath mtr drill resolvectl getent arping",
     ),
     (
+        "uploads",
+        "croc wormhole wormhole-william ffsend pastebinit pastebin gist wgetpaste termbin haste ix transfer transfer.sh transfersh onionshare-cli qrcp "
+        "ipfs mc mcli azcopy b2 gdrive mega-put megaput megacopy dropbox_uploader.sh slackcat telegram-send warp portal sendme 0x0",
+    ),
+    (
         "node_packages",
         "npm pnpm yarn bun yarnpkg cnpm tnpm npx pnpx bunx pnpm-exec corepack nvm fnm volta n",
     ),

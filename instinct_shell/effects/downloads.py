@@ -139,5 +139,5 @@ def tunnel(call: Call, scene: Scene) -> Iterator[Effect]:
         "lt",
         "localtunnel",
     ):
-        if not set(words) & {"list", "info", "status", "login", "--version"}:
+        if not set(words) & {"list", "info", "status", "login", "--version"} and not (call.name == "tailscale" and words[:1] == ["serve"]):
             yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, "public"), public="1", tool=call.name)

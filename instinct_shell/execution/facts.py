@@ -199,7 +199,7 @@ class HostFacts:
         late = time.monotonic() > self._until
         state = self._git_state(path)
         return _answer(
-            files=files, bytes=size, more=len(entries) >= TREE_FILES or late, untracked=state.get("untracked", 0) if state.known else files,
+            files=files, bytes=size, more=len(entries) >= TREE_FILES or late, untracked=state.get("untracked", 0) if state.get("top") else files,
             modified=state.get("modified", 0), links_out=links_out, protected=protected,
         )  # fmt: skip
 

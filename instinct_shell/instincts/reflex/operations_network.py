@@ -41,6 +41,9 @@ def judge_network(effect: Effect, profile: Profile) -> Said | None:
             )
         case EffectKind.NET_LISTEN:
             decision = profile.effect_decision(effect.kind)
+            if effect.has("public"):
+                decision = max(decision, profile.effect_decision(EffectKind.NET_UPLOAD))
+                return (decision, "opens a port of this machine to the whole internet", "serve it on localhost") if decision is not Decision.ALLOW else None
             return (decision, f"listens on {place}", "use a file or a pipe") if decision is not Decision.ALLOW else None
         case EffectKind.NET_UPLOAD:
             said = _upload(effect, profile, place, local)
