@@ -148,6 +148,7 @@ _RUBY = _table(
     database="SQLite3.Database.new PG.connect PG.Connection.new Mysql2.Client.new Sequel.connect Sequel.sqlite",
 )
 _PHP = _table(
+    quotemeta="escapeshellarg escapeshellcmd",
     starts="system exec shell_exec passthru popen proc_open \\system \\exec \\shell_exec",
     argv="pcntl_exec",
     delete="unlink rmdir",

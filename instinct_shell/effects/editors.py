@@ -101,6 +101,7 @@ def _awk_program(field: Field, call: Call, scene: Scene) -> Iterator[Effect]:
     read = output.stdin_text(call.invocation, scene) if call.invocation.stdin.kind != "inherit" else None
     separator = next((value.text or "" for option, value in call.values if option in ("-F", "--field-separator")), "")
     for program in field.values:
+        program = program.replace('ENVIRON["HOME"]', f'"{scene.home}"')
         if "/inet" in program and "getline" in program and ("|" in program or "system" in program):
             host = program.partition("/inet")[2].split("/")[3:4]  # /inet/tcp/0/HOST/PORT
             where = Target(TargetKind.HOST, host[0] if host else "")
