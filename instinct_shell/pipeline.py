@@ -185,7 +185,8 @@ class Pipeline:
         home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
         given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
         return Surroundings(
-            intent.cwd, home, intent.env, intent.argv0, intent.positional, user, stdin=given if intent.stdin else None
+            intent.cwd, home, intent.env, intent.argv0, intent.positional, user, stdin=given if intent.stdin else None,
+            workspace=situation.workspace,
         )
 
     def _home(self, intent: Intent) -> str:

@@ -12,6 +12,7 @@ ORIGIN = {
     "independent": "Written apart from the rules, by the classes' names alone, and judged for the first time when the rules stood. Since they are here, they are no longer unseen.",
     "attack_kinds": "Written for this project by the kinds of public collections of attacks and of tools that lend their rights; seen while the rules were mended.",
     "everyday": "Ordinary work in many languages and tools, written for this project; seen while the rules were mended.",
+    "fresh_kinds": "Harm in unusual spellings and what agents type all day, written after the rules; the few misses of the first run were mended by their kind.",
     "twins_review": "The harmless and the harmful form of what the review of public commands found (docs/fuzzing.md).",
     "corners": "Written apart from the rules by somebody who tried to get past a guard: corners of bash, of tools, of interpreters.",
 }

@@ -10,7 +10,7 @@ import posixpath
 
 from ..model.effect import NOTHING, Certainty, Effect, EffectKind, Span, Target, TargetKind
 from ..model.value import Value
-from ..shell.invocation import Field, Invocation, Known
+from ..shell.invocation import Field, Invocation, Known, folder_patterns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,11 @@ def path_targets(field: Field, cwd: Field, home: str = "") -> tuple[tuple[Target
                 found.append(
                     (Target(kind, fold((escape_glob(base) if field.glob else base).rstrip("/") + "/" + value)), Certainty.POSSIBLE)
                 )
-            if cwd.known is Known.DYNAMIC:
+            patterns = folder_patterns(cwd.origins) if cwd.known is Known.DYNAMIC else ()
+            for pattern in patterns:
+                below = value if field.glob else escape_glob(value)
+                found.append((Target(TargetKind.PATTERN, fold(f"{pattern.rstrip('/')}/{below}")), Certainty.POSSIBLE))
+            if cwd.known is Known.DYNAMIC and not patterns:
                 found.append((Target(TargetKind.PATH, "", f"relative to an unknown directory ({cwd.reason})"), Certainty.UNKNOWN))
     return tuple(found)
 

@@ -77,6 +77,8 @@ class Chains(Actions):
                 value = self.index(value, items[0] if items else UNKNOWN)
             else:
                 break
+        if self.language == "ruby" and isinstance(value, Ref) and self.action(value.name) in ("home", "tmpdir", "cwd"):
+            value = self.invoke(value, ())  # a call needs no parentheses there
         if self.language == "perl" and isinstance(value, Ref) and at >= len(self.tokens) and self.action(value.name) == "delete":
             value = self.invoke(value, ())  # `unlink` at the end: what `$_` names
         return value, at

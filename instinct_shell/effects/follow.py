@@ -238,6 +238,7 @@ def surroundings(base: Surroundings, call: Call, positional: tuple[Field, ...], 
         argv0_field=positional[0] if positional else None,
         positional_fields=positional[1:],
         variables=tuple(changed.items()),
+        workspace=base.workspace,
         # Indexes of producers belong to the outer text, so a pipe whose text is not known is an input of unknown kind in there.
         stdin=stdin.replace(producers=()) if stdin.kind in ("text", "null", "file", "closed") or stdin.outer else None,
     )

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
@@ -95,7 +96,7 @@ def bun_eval(call: Call, scene: Scene) -> Iterator[Effect]:
 def deno(call: Call, scene: Scene) -> Iterator[Effect]:
     """deno VERB."""
     verb = shown(call.argv[0]) if call.argv else ""
-    rest = [word for word in call.argv[1:] if not shown(word).startswith("-")]
+    rest = [word for word in call.argv[1:] if not shown(word).startswith("-") or word.text == "-"]
     if verb == "eval" and rest:
         yield from code_word(call, scene, rest[-1] if len(rest) == 1 else rest[0], "javascript")
     elif verb == "repl":
@@ -189,11 +190,26 @@ def cluster_language(call: Call, scene: Scene) -> Iterator[Effect]:
     if loops:
         for operand in operands:
             yield from file_effects(call, scene, kind, operand, in_place="1" if in_place else "")
+    listed: tuple[Effect, ...] = ()
+    if loops and not operands and any(re.search(r"\b(?:unlink|rmdir|rmtree|remove_tree)\b", code.text or "") for code in codes):
+        yield from (listed := tuple(_each_deleted(call, scene)))
     if all(code.text is not None for code in codes):
-        yield from read_code("\n".join(code.text or "" for code in codes), call, scene, language, operands)
+        for effect in read_code("\n".join(code.text or "" for code in codes), call, scene, language, operands):
+            if not (listed and effect.kind is EffectKind.FILE_DELETE and effect.target.dynamic):  # the same, and what it names is known
+                yield effect
     else:
         for code in codes:
             yield from code_word(call, scene, code, language, operands)
+
+
+def _each_deleted(call: Call, scene: Scene) -> Iterator[Effect]:
+    """`find .. | perl -ne unlink`: every name that a listing brings is deleted."""
+    from .listing import listing_of
+    from .search import on_found
+
+    found = listing_of(call.invocation.stdin.producers, scene) if call.invocation.stdin.kind == "pipe" else None
+    if found is not None:
+        yield from on_found(call, scene, (literal("rm"), literal("-r"), literal("{}")), found, via="perl -n")
 
 
 def php(call: Call, scene: Scene) -> Iterator[Effect]:

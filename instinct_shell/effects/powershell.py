@@ -38,7 +38,7 @@ def powershell(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """Statements and pipelines of PowerShell: cmdlets by table, anything else as a program."""
     yield call.effect(EffectKind.CODE_INLINE, language="powershell")
     for statement in re.split(r"[;\n]|&&|\|\|", text):
-        fetched = False
+        fetched, listed = False, ""
         for stage in re.split(r"\|(?!\|)", statement):
             words = [a or b or c for a, b, c in re.findall(r"'((?:[^']|'')*)'|\"((?:[^\"`]|`.)*)\"|([^\s\"'()]+)", stage)]
             words = [word for word in words if word not in ("&", ".", "{", "}")]
@@ -52,6 +52,10 @@ def powershell(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
                 yield scripts.opaque(call, "network", "PowerShell runs what it downloads", language="powershell")
                 continue
             inner = {_CMDLET.get(word.lower(), "") for word in words[1:]}
+            if action == "delete" and listed and len([word for word in words if not word.startswith("-")]) == 1:
+                words = [*words, listed, "-Recurse"]
+            if words[0].lower() in ("get-childitem", "gci", "ls", "dir", "get-item"):
+                listed = next((word for word in words[1:] if not word.startswith("-")), ".")
             yield from _cmdlet(action, words, call, scene, fetched or (action == "eval" and ("web" in inner or "://" in stage)))
 
 

@@ -47,6 +47,10 @@ def task_file(
         return
     folder = cwd or call.invocation.cwd
     for effect in path_effects(call, EffectKind.CODE_SCRIPT, literal(file), folder, scene, language=language, entry=entry[:120], **attributes):
+        if effect.target.dynamic and folder.known is Known.DYNAMIC:
+            # A project's own tasks in a folder that is only known later are a script that nobody has read, as `./run.sh` there is.
+            yield with_attributes(effect.replace(attributes=tuple(pair for pair in effect.attributes if pair[0] != "dynamic")), unread="1")
+            continue
         path, text = _find(effect.target.text, file, scene)
         if text is None:
             yield with_attributes(effect, target_env=environment_text(call, scene))

@@ -32,18 +32,50 @@ MANIFESTS: dict[str, tuple[str, ...]] = {
 # Ecosystems without a shipped list: names that every project knows.
 _FEW = {
     "cargo": (
-        "serde serde_json tokio clap rand anyhow thiserror log env_logger tracing regex reqwest chrono futures "
-        "itertools rayon syn quote libc bitflags hyper axum uuid once_cell lazy_static bytes num tempfile url base64 "
-        "sha2 toml diesel sqlx criterion proptest"
+        "serde serde_json tokio clap rand anyhow thiserror log env_logger tracing regex reqwest chrono futures itertools rayon syn quote libc "
+        "bitflags hyper axum uuid once_cell lazy_static bytes num tempfile url base64 sha2 toml diesel sqlx criterion proptest async-trait dashmap "
+        "parking_lot crossbeam tower tower-http tonic prost http rustls ring nom pest indexmap smallvec either heck proc-macro2 color-eyre eyre "
+        "indicatif console dialoguer crossterm ratatui notify walkdir ignore globset glob dirs directories config dotenvy csv flate2 zip tar sha1 "
+        "hmac jsonwebtoken argon2 bcrypt mockall wiremock assert_cmd predicates insta rstest pretty_assertions sea-orm rusqlite redis mongodb "
+        "rdkafka aws-sdk-s3 futures-util pin-project bevy wgpu image nalgebra ndarray polars petgraph ordered-float num-traits num-bigint strum "
+        "derive_more validator schemars utoipa askama tera leptos yew actix-web rocket warp poem tracing-subscriber serde_yaml serde_with "
+        "clap_derive time rand_core hex memchr ahash hashbrown semver unicode-segmentation unicode-width textwrap which shellexpand rustyline nix "
+        "winapi windows wasm-bindgen js-sys web-sys console_error_panic_hook getrandom simd-json rkyv bincode postcard rmp-serde quick-xml "
+        "roxmltree scraper select headless_chrome tungstenite tokio-tungstenite tokio-stream tokio-util async-stream socket2 mio trust-dns-resolver "
+        "native-tls openssl"
     ),
-    "gem": "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods",
-    "bundle": "",
+    "gem": (
+        "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods "
+        "rspec-rails factory_bot factory_bot_rails faker capybara selenium-webdriver simplecov dotenv dotenv-rails webmock vcr sorbet standard "
+        "brakeman kaminari pagy pundit cancancan omniauth jwt bcrypt image_processing aws-sdk-s3 stripe httparty faraday rest-client bootsnap "
+        "turbo-rails stimulus-rails importmap-rails jbuilder sqlite3 mysql2 sequel rubocop-rails rubocop-rspec pry-byebug byebug debug solargraph "
+        "ruby-lsp erb_lint overcommit guard listen foreman tailwindcss-rails cssbundling-rails jsbundling-rails propshaft sprockets slim haml "
+        "view_component phlex sidekiq-cron good_job delayed_job shoulda-matchers database_cleaner timecop rack-cors rack-attack thor tty-prompt "
+        "json yaml csv minitest-reporters"
+    ),
     "go": (
-        "github.com/stretchr/testify github.com/spf13/cobra github.com/spf13/viper github.com/gin-gonic/gin "
-        "github.com/gorilla/mux golang.org/x/tools golang.org/x/net golang.org/x/sync github.com/google/uuid "
-        "go.uber.org/zap gorm.io/gorm"
+        "github.com/stretchr/testify github.com/spf13/cobra github.com/spf13/viper github.com/gin-gonic/gin github.com/gorilla/mux "
+        "golang.org/x/tools golang.org/x/net golang.org/x/sync github.com/google/uuid go.uber.org/zap gorm.io/gorm"
     ),
     "composer": "laravel/framework symfony/console guzzlehttp/guzzle phpunit/phpunit monolog/monolog doctrine/orm",
+}
+# Owners under whose name nobody else can publish.
+_OWNERS = {
+    "go": tuple(
+        "golang.org/x/ google.golang.org/ cloud.google.com/go k8s.io/ sigs.k8s.io/ go.uber.org/ gorm.io/ gopkg.in/yaml. github.com/aws/ "
+        "github.com/google/ github.com/golang/ github.com/spf13/ github.com/stretchr/ github.com/gin-gonic/ github.com/gorilla/ "
+        "github.com/labstack/ github.com/gofiber/ github.com/go-chi/ github.com/jackc/ github.com/jmoiron/ github.com/lib/pq github.com/mattn/ "
+        "github.com/redis/ github.com/go-redis/ github.com/prometheus/ github.com/grafana/ github.com/hashicorp/ github.com/docker/ "
+        "github.com/moby/ github.com/Azure/ github.com/golang-jwt/ github.com/golang-migrate/ github.com/go-sql-driver/ github.com/rs/ "
+        "github.com/sirupsen/ github.com/urfave/ github.com/charmbracelet/ github.com/fatih/ github.com/joho/ github.com/caarlos0/ "
+        "github.com/samber/ github.com/testcontainers/ github.com/onsi/ github.com/uptrace/ github.com/segmentio/ github.com/nats-io/ "
+        "github.com/twmb/ github.com/elastic/ go.mongodb.org/ go.opentelemetry.io/ entgo.io/ connectrpc.com/ modernc.org/".lower().split()
+    ),
+    "composer": tuple(
+        "symfony/ laravel/ illuminate/ doctrine/ league/ spatie/ phpunit/ phpstan/ psalm/ vimeo/psalm guzzlehttp/ monolog/ psr/ twig/ ramsey/uuid "
+        "nesbot/carbon friendsofphp/ squizlabs/ pestphp/ vlucas/phpdotenv predis/ barryvdh/ livewire/ filament/ inertiajs/ tightenco/ nunomaduro/ "
+        "mockery/ fakerphp/ aws/ google/ stripe/ sentry/ slim/ cakephp/ yiisoft/ laminas/ api-platform/ rector/ phpmd/ infection/ roave/".split()
+    ),
 }
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_."
 
@@ -53,7 +85,7 @@ def names(manager: str) -> frozenset[str]:
     """The well-known names of a manager's ecosystem, in their normal form."""
     ecosystem = _ECOSYSTEMS.get(manager)
     if ecosystem is None:
-        return frozenset(_FEW.get(manager, "").split())
+        return frozenset(_FEW.get("gem" if manager == "bundle" else manager, "").split())
     found: list[str] = []
     # Beside the most used: programs that are run once or for their command alone, so that few packages depend on them.
     for kind in ("", "-tools"):
@@ -73,7 +105,7 @@ def normal(manager: str, name: str) -> str:
 def look_up(manager: str, name: str) -> tuple[bool, str]:
     """(well known, the well-known name that it is one edit away from or "")."""
     known, plain = names(manager), normal(manager, name)
-    if plain in known:
+    if plain in known or plain.startswith(_OWNERS.get(manager, ("\0",))):
         return True, ""
     return False, next((each for each in _edits(plain) if each in known and len(each) > 3), "")
 

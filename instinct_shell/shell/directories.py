@@ -6,8 +6,10 @@ import posixpath
 
 from . import simple, values
 from .call import Call
+from .invocation import Origin, folder_patterns
 from .state import State
 from .values import Text
+from .words import escape_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,9 +58,8 @@ def _resolved(ev: Evaluator, target: Text) -> Text:
             return Text((), target.reason or "unknown directory", target.origins, prefix, unset=target.unset)
         return target
     if target.glob:
-        return Text(
-            (), "directory given by a pattern", target.origins, values.common_prefix(tuple(values.literal_head(v) for v in target.values))
-        )
+        head = values.common_prefix(tuple(values.literal_head(v) for v in target.values))
+        return Text((), "directory given by a pattern", _patterns(ev, target) or target.origins, head)
     cdpath = ev.lookup("CDPATH")
     if isinstance(cdpath, Text) and cdpath.values not in (("",), (".",)) and any(not v.startswith(("/", ".")) for v in target.values):
         if cdpath.text is None:
@@ -77,10 +78,21 @@ def _resolved(ev: Evaluator, target: Text) -> Text:
         else:
             cwd = ev.state.cwd
             prefix = _fold(cwd.prefix) if cwd.prefix.startswith("/") and not value.startswith("..") else ""
+            if folder_patterns(cwd.origins):
+                below = tuple(Origin("glob", f"{pattern.rstrip('/')}/{escape_glob(value)}") for pattern in folder_patterns(cwd.origins))
+                return Text((), cwd.reason, below, prefix)
             if cwd.origins and cwd.origins[0].kind == "mktemp" and not value.startswith(".."):
                 return Text((), cwd.reason, cwd.origins, cwd.prefix, "/" + value)
             return Text((), cwd.reason, cwd.origins, prefix)
     return values.one_of(paths, unset=target.unset)
+
+
+def _patterns(ev: Evaluator, target: Text) -> tuple[Origin, ...]:
+    """The absolute patterns of a directory that a pattern gives, () when one of them is relative to who knows where."""
+    base = ev.state.cwd.text
+    if base is None and not all(value.startswith("/") for value in target.values):
+        return ()
+    return tuple(Origin("glob", value if value.startswith("/") else f"{escape_glob(base or '').rstrip('/')}/{value}") for value in target.values)
 
 
 def _fold(path: str) -> str:

@@ -31,6 +31,11 @@ class Origin(Value):
     producers: tuple[int, ...] = ()  # indexes into Evaluation.invocations
 
 
+def folder_patterns(origins: tuple[Origin, ...]) -> tuple[str, ...]:
+    """The absolute patterns that an unknown directory surely fits (`for d in packages/*/; do cd "$d"`); () when nobody knows."""
+    return tuple(origin.detail for origin in origins) if all(origin.kind == "glob" and origin.detail.startswith("/") for origin in origins) else ()
+
+
 class Field(Value):
     """One word after expansion.
 
@@ -144,3 +149,4 @@ class Surroundings(Value):
     positional_fields: tuple[Field, ...] = ()
     variables: tuple[tuple[str, Field], ...] = ()
     stdin: Stdin | None = None
+    workspace: str = ""  # what `git rev-parse --show-toplevel` says in there

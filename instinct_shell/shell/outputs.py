@@ -210,6 +210,15 @@ def _dirname(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text |
     )
 
 
+def _git(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
+    """`git rev-parse --show-toplevel` inside the workspace, which is a work tree's top unless a person chose another folder."""
+    top, cwd = ev.surroundings.workspace, ev.state.cwd.text
+    words = _static(fields)
+    if words != ["rev-parse", "--show-toplevel"] or not top or cwd is None or not (cwd == top or cwd.startswith(top + "/")):
+        return None
+    return Text((top + "\n",))
+
+
 def _pwd(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
     return values.concat(ev.state.cwd, Text(("\n",)))
 
@@ -360,6 +369,7 @@ _TABLE: dict[str, Callable[[Evaluator, tuple[Field, ...], Channel], Text | None]
     "tee": _tee,
     "basename": _basename,
     "dirname": _dirname,
+    "git": _git,
     "pwd": _pwd,
     "realpath": _path,
     "readlink": _readlink,
