@@ -184,10 +184,8 @@ class Pipeline:
         situation, env = self._situation(intent, ()), dict(intent.env)
         home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
         given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
-        return Surroundings(
-            intent.cwd, home, intent.env, intent.argv0, intent.positional, user, stdin=given if intent.stdin else None,
-            workspace=situation.workspace,
-        )
+        known = Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user, workspace=situation.workspace)
+        return known.replace(stdin=given) if intent.stdin else known
 
     def _home(self, intent: Intent) -> str:
         return dict(intent.env).get("HOME") or self._situation(intent, ()).home

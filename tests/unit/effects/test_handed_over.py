@@ -26,9 +26,9 @@ CASES = [
     ("fzf --bind 'enter:execute(rm -rf ~)'", "deny"), ("fzf --bind 'ctrl-r:reload(git ls-files)' --preview 'head {}'", "allow"), ("rg --pre rm x ~", "deny"),
     ("rg --pre cat x src", "allow"),
     # folders that a pattern or git gives
-    ("for d in packages/*/; do (cd \"$d\" && rm -rf dist && npm test); done", "allow"), ("for d in /home/*/; do (cd \"$d\" && rm -rf x); done", "deny"),
-    ("for d in packages/*/; do (cd \"$d\" && cat .env); done", "deny"), ("cd \"$(git rev-parse --show-toplevel)\" && rm -rf dist", "allow"),
-    ("rm -rf \"$(git rev-parse --show-toplevel)\"", "deny"), ("cd \"$(git rev-parse --show-toplevel)/..\" && rm -rf *", "deny"),
+    ('for d in packages/*/; do (cd "$d" && rm -rf dist && npm test); done', "allow"), ('for d in /home/*/; do (cd "$d" && rm -rf x); done', "deny"),
+    ('for d in packages/*/; do (cd "$d" && cat .env); done', "deny"), ('cd "$(git rev-parse --show-toplevel)" && rm -rf dist', "allow"),
+    ('rm -rf "$(git rev-parse --show-toplevel)"', "deny"), ('cd "$(git rev-parse --show-toplevel)/.." && rm -rf *', "deny"),
     # databases
     ("psql -v t=users -c 'DROP TABLE :t'", "deny"), ("psql <<'S'\n\\set c 'DROP TABLE x;'\n:c\nS", "deny"), ("psql <<'S'\n\\set id 5\nselect * from u where id = :id;\nS", "allow"),
     ("redis-cli EVAL \"redis.call('flushall')\" 0", "deny"), ("redis-cli EVAL \"return redis.call('get','x')\" 0", "allow"), ("redis-cli config set dir /root/.ssh", "deny"),
