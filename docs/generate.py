@@ -112,11 +112,16 @@ host reach ports of it. An allow-list is held by the kernel and a proxy outside 
 
 What is refused is said on stderr, in the answer of the proxy, and in the audit record (`connections` of `finished`). SECURITY.md says what a list does not hold.
 
+`credentials = ["git"]` lends the person's ssh agent (its socket, never a key) and the files of git's `store` helper to a command that is git and nothing else: `push`,
+`fetch`, `pull`, `clone`, `ls-remote` in their plain forms, beside `add`, `commit -m`, `status` and filters such as `tail`. All other commands see neither. git must be the
+system's and read the person's own configuration. With an allow-list ssh goes through the proxy too: name the server with its port, `"git.example.com:22"`.
+
 ```toml
 extends = "staging"
 [network]
 allow = {{ add = ["git.example.com:443", "127.0.0.1:5432"] }}
 publish = [3000]
+credentials = ["git"]
 ```
 
 ## Programs of your own

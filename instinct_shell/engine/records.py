@@ -73,6 +73,7 @@ def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
         ("level", str(spec.least_level)),
         ("network", spec.network),
         ("read_only", spec.read_only),
+        *((("credentials", list(spec.credentials)),) if spec.credentials else ()),
         ("spec_digest", text_digest(repr(spec.replace(env=())))),
         ("hold", encode(hold)),
         ("undo", encode(undo)),

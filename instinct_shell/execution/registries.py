@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 import re
 
+from ..model.hosts import ALLOWLIST, REGISTRIES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ..model.profile import Profile
 
 _MOST_BYTES = 1 << 18
 _MOST_HOSTS = 64
@@ -43,6 +47,12 @@ def account_home() -> str:
         return pwd.getpwuid(os.getuid()).pw_dir
     except KeyError:
         return ""
+
+
+def registries_for(profile: Profile) -> tuple[str, ...]:
+    """The entries that `@package-registries` stands for; none where the profile does not say it."""
+    wanted = profile.network == ALLOWLIST and REGISTRIES in profile.network_allow
+    return package_registries(account_home()) if wanted else ()
 
 
 def package_registries(home: str) -> tuple[str, ...]:

@@ -49,6 +49,7 @@ class JailSpec(Value):
     masked: paths whose content must not be seen. private_tmp: /tmp is a fresh tmpfs.
     network: "host" | "allowlist" | "none"; with the last two a network of its own with nothing but loopback, in which a proxy lets through what
     network_allow names (model/hosts.py), and the loopback ports in `publish` are reached from the host.
+    credentials: which of the person's were lent, by name. sockets: pathname sockets of the host that the command may connect to, all others being hidden.
     read_only: the command was surely predicted to only read: no write rights at all but for /dev and its own fds.
     session: the jail session to join; None is a jail of its own, in which nothing outlives the command.
     vetted: git configuration files that are open for git's own notes, and vetted_keys what else may be changed in them: compared after the run.
@@ -77,6 +78,8 @@ class JailSpec(Value):
     network_allow: tuple[str, ...] = ()
     publish: tuple[int, ...] = ()
     overlay: str = ""
+    credentials: tuple[str, ...] = ()
+    sockets: tuple[str, ...] = ()
 
     @property
     def own_network(self) -> bool:

@@ -84,6 +84,7 @@ class Profile(Value):
     scope_operations: tuple[str, ...] = ()  # seeds' scope.operations: intent types or effect kinds
     network: str = "open"  # open | allowlist | none
     network_allow: tuple[str, ...] = ()  # entries as model/hosts.py reads them, and `@package-registries`
+    network_credentials: tuple[str, ...] = ()  # "git": lent to commands that are git and nothing else (engine/lending.py)
     publish: tuple[int, ...] = ()  # loopback ports of a jail's own network that the host reaches
     production_patterns: tuple[str, ...] = ()  # names that mean production: hosts, databases, contexts
     protected_refs: tuple[str, ...] = ()  # branches whose loss is denied

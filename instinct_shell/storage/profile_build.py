@@ -24,6 +24,7 @@ _FIELDS = {
     "host_executed": "paths.host_executed", "never_write": "paths.never_write", "sole_copies": "paths.sole_copies",
     "build_output": "paths.build_output", "scope_paths": "scope.paths", "scope_operations": "scope.operations",
     "allow_programs": "programs.allow", "network": "network.mode", "network_allow": "network.allow", "publish": "network.publish",
+    "network_credentials": "network.credentials",
     "production_patterns": "names.production", "development_patterns": "names.development", "protected_refs": "git.protected_refs",
     "git_config_risky": "git.risky_config", "session_ceiling_micros": "spend.session_ceiling", "day_ceiling_micros": "spend.day_ceiling",
     "month_ceiling_micros": "spend.month_ceiling", "spend_ceiling_micros": "spend.commitment_ceiling", "ask_becomes": "ask.becomes",

@@ -17,9 +17,9 @@ MICROS = 1_000_000
 
 
 class Key(Value):
-    """One key. kind: word | list | hosts | ports | count | seconds | money | flag | text. order: what tighter means, see `tighter`.
+    """One key. kind: word | list | hosts | ports | words | count | seconds | money | flag | text. order: what tighter means, see `tighter`.
 
-    ranks: the words of a `word` key from loosest to tightest.
+    ranks: the words of a `word` key from loosest to tightest, or those that a `words` key may hold.
     """
 
     kind: str
@@ -40,7 +40,7 @@ _AMOUNT = Key("money", "down")
 _FLAG = Key("flag", "true")
 _DECISION = _word(*DECISION_WORDS)
 
-LISTS = ("list", "hosts", "ports")  # kinds whose value is a list
+LISTS = ("list", "hosts", "ports", "words")  # kinds whose value is a list
 
 DYNAMIC = ("reader", "write", "delete", "command", "interpreter")
 
@@ -80,6 +80,7 @@ KEYS: dict[str, Key] = {
     "network.mode": _word("open", "allowlist", "none"),
     "network.allow": Key("hosts", "shrinks"),
     "network.publish": Key("ports", "shrinks"),
+    "network.credentials": Key("words", "shrinks", ("git",)),
     "network.local_containers": _DECISION,
     "database.migrations": _DECISION,
     "packages.unknown": _DECISION,
@@ -140,6 +141,10 @@ def check(path: str, value: object, source: str) -> str | int | float | bool | t
             if isinstance(value, list | tuple) and all(type(entry) is int and 1 <= entry <= 65535 for entry in value):
                 return tuple(dict.fromkeys(value))
             wanted = "a list of port numbers, 1 to 65535"
+        case "words":
+            if isinstance(value, list | tuple) and all(entry in key.ranks for entry in value):
+                return tuple(dict.fromkeys(value))
+            wanted = "a list of " + ", ".join(f'"{rank}"' for rank in key.ranks)
         case "count":
             if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
                 return value

@@ -1,17 +1,18 @@
-"""What a jail has to know of this disk: what to protect, what to mask, and the cache folder of the workspace."""
+"""What a jail has to know of this disk: what to protect, what to mask, the cache folder of the workspace, and what of the person's may be lent."""
 
 from __future__ import annotations
 
 import os
 
 from ..execution.protect import on_disk, secrets_on_disk
-from ..model.hosts import REGISTRIES
 
 NO_VARIABLES: tuple[tuple[str, str], ...] = ()
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine.confine import OnDisk
+    from ..engine.judgement import Judgement
+    from ..model.jailspec import JailSpec
     from ..model.situation import Situation
     from .guard import Guard
 
@@ -29,10 +30,19 @@ def disk_of(guard: Guard, situation: Situation) -> OnDisk:
         if home != situation.home:
             masked = secrets_on_disk(guard.profile, situation.replace(home=home))
             found = found.replace(masked=tuple(dict.fromkeys((*found.masked, *masked))))
-    if guard.profile.network == "allowlist" and REGISTRIES in guard.profile.network_allow:
-        from ..execution.registries import account_home, package_registries
+    if guard.profile.network == "allowlist":
+        from ..execution.registries import registries_for
 
-        found = found.replace(registries=package_registries(account_home()))
+        found = found.replace(registries=registries_for(guard.profile))
     # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
     states = [guard.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in guard.person.homes)]
     return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))
+
+
+def with_credentials(guard: Guard, judgement: Judgement, spec: JailSpec) -> JailSpec:
+    """The spec with the person's credentials, where their profile lends them to such a command."""
+    from ..engine.lending import borrowed
+    from ..execution.credentials import lend
+    from ..execution.registries import account_home
+
+    return lend(spec, os.environ, account_home()) if borrowed(judgement, guard.profile) else spec

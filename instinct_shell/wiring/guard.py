@@ -273,7 +273,7 @@ class Guard:
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from ..engine.confine import confine, program_names
-        from .disk import disk_of
+        from .disk import disk_of, with_credentials
 
         situation = judgement.situation
         programs = program_names(judgement)
@@ -283,6 +283,7 @@ class Guard:
         spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell)
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
+        spec = with_credentials(self, judgement, spec) if self.profile.network_credentials else spec
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)

@@ -38,7 +38,8 @@ def can_plan(spec: JailSpec) -> bool:
     """Whether a ready-made plan says all that this spec wants. All else is the launcher's own work, from the spec itself (launcher.py)."""
     # In a session whose network proxy lives nothing has to be started: the command joins the network in which it listens.
     served = network.is_served(spec) and not network.has_proxy(spec)
-    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs or spec.overlay or served)
+    lent = spec.credentials or spec.sockets
+    return not (spec.descriptors or spec.limits.output_bytes or spec.vetted or spec.supervise_execs or spec.overlay or served or lent)
 
 
 def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:

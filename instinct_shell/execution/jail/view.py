@@ -43,7 +43,7 @@ def plan_for(spec: JailSpec, shown: tuple[str, ...] = ()) -> Plan:
         raise StepFailed("reading the plan: `/` cannot be writable")
     inside = LayerKind.SHOWN if spec.read_only else LayerKind.WRITABLE
     wanted = [Layer(inside, path) for path in spec.writable]
-    wanted += [Layer(LayerKind.SHOWN, path) for path in (spec.workspace, spec.cwd, *shown)]
+    wanted += [Layer(LayerKind.SHOWN, path) for path in (spec.workspace, spec.cwd, *shown, *spec.sockets)]
     private = ("/run", "/var/run", _SHARED_MEMORY, *((_TMP,) if spec.private_tmp else ()))
     wanted += [Layer(LayerKind.FRESH, os.path.realpath(path)) for path in private]
     wanted += [Layer(LayerKind.SHOWN, path) for path in (*_SHOWN_IN_RUN, os.path.realpath("/etc/resolv.conf"))]
@@ -80,7 +80,7 @@ def _sockets(spec: JailSpec) -> list[Layer]:
             start = line.find(b" /")
             if start > 0 and (real := _socket_at(os.fsdecode(line[start + 1 :].rstrip(b"\n")))):
                 found.add(real)
-    outside = [Layer(LayerKind.HIDDEN, path) for path in folders] + [Layer(LayerKind.SOCKET, path) for path in found - folders]
+    outside = [Layer(LayerKind.HIDDEN, path) for path in folders] + [Layer(LayerKind.SOCKET, path) for path in found - folders - set(spec.sockets)]
     return [layer for layer in outside if not is_within(layer.path, spec.workspace)]
 
 

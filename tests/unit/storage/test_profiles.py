@@ -60,7 +60,7 @@ def test_every_key_has_a_tightening_order_and_stands_in_base():
         text = stream.read()
     for path, key in schema.KEYS.items():
         assert schema.direction(path)
-        assert key.kind in ("word", "list", "hosts", "ports", "count", "seconds", "money", "flag", "text")
+        assert key.kind in ("word", "list", "hosts", "ports", "words", "count", "seconds", "money", "flag", "text")
         if path not in ("effects.file.execute", "effects.process.spawn"):
             assert path.rpartition(".")[2].replace('"', "") in text
 
@@ -383,6 +383,9 @@ NETWORK = [
     ("publish = [true]", "1 to 65535"),
     ("publish = 3000", "1 to 65535"),
     ("ports = [3000]", "unknown key"),
+    ('credentials = ["git"]', ""),
+    ('credentials = ["ssh"]', 'a list of "git"'),
+    ("credentials = true", 'a list of "git"'),
 ]
 
 
