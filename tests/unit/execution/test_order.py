@@ -51,7 +51,7 @@ def test_a_network_that_has_to_be_served_first_is_no_plan(tmp_path: Path) -> Non
     listed = spec(tmp_path, network="allowlist", network_allow=("a.example",), session=session)
     assert not order.can_plan(listed)
     assert not order.can_plan(spec(tmp_path, network="none", publish=(3000,), session=session))
-    with pytest.raises(JailError, match="network proxy"):
+    with pytest.raises(JailError, match="a proxy to be started"):
         order.encode(listed)
     book = os.open(tmp_path / "key.net", os.O_RDWR | os.O_CREAT)
     assert not order.can_plan(listed)  # the file alone says nothing
