@@ -52,7 +52,7 @@ def encode(spec: JailSpec, *, terminal: bool = False) -> bytes:
     except StepFailed as failure:
         raise JailError(f"the jail could not be made: {probe.describe(failure)}; nothing ran", hint=probe.hint_for(failure)) from None
     if not can_plan(spec.replace(vetted=())):  # what is compared after the run is not the plan's business
-        raise JailError("a ready-made plan cannot say this: other descriptors, an output limit, execs to be judged, an overlay, lent credentials, a proxy to be started")
+        raise JailError("a ready-made plan cannot say this: descriptors, an output limit, execs to be judged, an overlay, credentials, a proxy to be started")
     abi = landlock.abi()
     own_group = spec.session is not None and not terminal  # as Confinement.own_group, which knows the descriptors
     confinement = Confinement(spec, plan, (), {}, abi, (), with_namespaces=True)
