@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 FATES = ("keep", "commit", "discard")
 _COMMAND_CHARACTERS = 200
+_LIMITS = {"overlay": "it wrote more than an overlay holds, and was ended", "wall_seconds": "it ran longer than an overlay is for, and was ended"}
 
 
 class ApartRun:
@@ -84,6 +85,8 @@ class ApartRun:
 
     def _after(self, judgement: Judgement, result: RunResult, fate: str, *, unanswered: bool) -> Outcome:
         run = judgement.run
+        if result.limit:
+            raise OverlayError(_LIMITS.get(result.limit, f"it was ended by the limit on {result.limit}, in the middle of its work"))
         change = self._overlays.changes(run, judgement.situation.workspace)
         apart = Apart(run, "discarded", lines_of(change), self._overlays.diff(run, change), len(change.changes), status=result.status)
         if not change.changes or fate == "discard":
@@ -92,8 +95,6 @@ class ApartRun:
         wrong = change.obstacles or ((f"`{inside}` belongs to git's own store",) if (inside := git_of(change)) else ())
         if wrong:
             raise OverlayError(wrong[0])
-        if result.limit:
-            raise OverlayError(f"it was ended by the limit on {result.limit}, in the middle of its work")
         real = self._judge_change(judgement.intent, effects_of(change))
         self._write(RecordKind.JUDGED, real, (*records.judged(real, self._profile), ("change_of", run)), durable=False)
         self._remember(real)

@@ -17,7 +17,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, network, privileges, probe, syscalls, view
+from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, network, overlay, privileges, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .renames import Renames
@@ -151,6 +151,7 @@ class Launcher:
                     if supervisor is not None:
                         supervisor.start()
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
+                    watch.overgrown = (lambda: overlay.overgrown(spec.overlay)) if spec.overlay else None
                     watch.family, watch.session, watch.renames = family, membership, renames
                     watch.run(mask)
                 finally:

@@ -128,6 +128,8 @@ class _Reading:
         was = self._was(path, old)
         self._refuse_set_id(path, mode if kind == "file" else 0, was.mode)
         if kind == was.kind and (new.to, new.digest, new.size) == (was.to, was.digest, was.size):
+            if kind == "file" and self._attributes(self._top, path) != self._attributes(self._below, path):
+                self._obstacles.append(f"`{path}` got other extended attributes, which a commit does not set")
             if kind == "file" and (mode, mine.st_mtime_ns) != (was.mode, was.mtime_ns):
                 self._changed(new.replace(what="metadata", was=was), old)
         else:
@@ -227,6 +229,16 @@ class _Reading:
                 os.chmod(name, mode | 0o400, dir_fd=parent)
         return digest_at(self._top, path)
 
+    def _attributes(self, root: int, path: str) -> dict[str, bytes]:
+        try:
+            fd = open_file(root, path)
+        except PermissionError:
+            return {}
+        try:
+            return attributes_of(fd)
+        finally:
+            os.close(fd)
+
     def _with_moves(self) -> Iterator[Change]:
         """The changes by path; a created file is told as moved where one deleted file had its very content."""
         gone: dict[tuple[str, int], list[str]] = {}
@@ -236,6 +248,18 @@ class _Reading:
         for change in sorted(self._found, key=lambda one: (one.path, one.what != "deleted")):
             same = gone.get((change.digest, change.size)) if change.what == "created" and change.kind == "file" else None
             yield change.replace(moved_from=same.pop(0)) if same else change
+
+
+def attributes_of(fd: int) -> dict[str, bytes]:
+    """A file's extended attributes that a person may set, access lists among them, without the overlay's own marks."""
+    found = {}
+    try:
+        for name in os.listxattr(fd):
+            if name.startswith(("user.", "system.posix_acl")) and not name.startswith(_MARK):
+                found[name] = os.getxattr(fd, name)
+    except OSError:
+        return {}  # this disk has none
+    return found
 
 
 def digest_at(root: int, path: str) -> str:

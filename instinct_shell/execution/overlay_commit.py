@@ -18,7 +18,7 @@ from ..errors import OverlayError
 from ..model.overlay import Was
 from .beneath import FOLDER, copy, open_file, split
 from .jail.syscalls import attempt
-from .overlay_changes import digest_at, digest_of
+from .overlay_changes import attributes_of, digest_at, digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,6 +227,8 @@ class Commit:
                 copy(source, fd, change.size)
                 if digest_of(fd) != change.digest:
                     raise OverlayError(f"the commit stopped: the kept content of `{change.path}` is not what was judged")
+                for name, value in attributes_of(source).items():
+                    os.setxattr(fd, name, value)
                 os.fchmod(fd, change.mode)
                 os.utime(fd, ns=(change.mtime_ns, change.mtime_ns))
             finally:

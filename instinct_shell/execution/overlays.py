@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 RUNNING, KEPT, COMMITTING = "running", "kept", "committing"
 MOST_KEPT = 50
+MOST_TOTAL_BYTES = 2 * 1024 * 1024 * 1024
 _GONE = "gone-"
 _FILE_TIMES = 5  # CLOCK_REALTIME_COARSE: what files are stamped with
 
@@ -117,8 +118,11 @@ class Overlays:
         self._write(kept.run, "change", json.dumps(encode(kept)))
         self._write(kept.run, "phase", KEPT)
         self._unlock(kept.run)
-        for old in self.list()[MOST_KEPT:]:
-            self.drop(old.run)
+        size = 0
+        for number, old in enumerate(self.list()):
+            size += old.change.new_bytes()
+            if number >= MOST_KEPT or size > MOST_TOTAL_BYTES:
+                self.drop(old.run)
 
     def drop(self, run: str) -> None:
         """Throw it away. Raises OverlayError when another process is at it."""

@@ -13,12 +13,13 @@ from .jail.syscalls import StepFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from .jail.session import Membership
     from .relay import Relays
     from .renames import Renames
 
+_LOOK = 0.25  # seconds between two looks at what an overlay holds
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
 _F_SETOWN_EX, _THREAD_OWNER = 15, 0
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
@@ -41,6 +42,7 @@ class Watch:
         self.family: frozenset[int] | None = None
         self.session: Membership | None = None
         self.renames: Renames | None = None
+        self.overgrown: Callable[[], bool] | None = None  # of an overlay: whether more was written to it than it may hold
         self.left_something = False  # the command ended by itself, in a session: what it left in the background goes on
         self._held_anew: list[str] = []
         self._attendant = 0
@@ -118,7 +120,7 @@ class Watch:
             left = self._seconds_left()
             caught = signal.sigwaitinfo(supervise.ALL_SIGNALS) if left is None else signal.sigtimedwait(supervise.ALL_SIGNALS, left)
             if caught is None:
-                self._out_of_time()
+                self._woken()
             elif caught.si_signo == signal.SIGIO:
                 self._hold_what_was_replaced()
             elif caught.si_signo in supervise.FORWARDED and caught.si_code != _FROM_KERNEL:
@@ -134,11 +136,15 @@ class Watch:
         while self._listen():
             left = self._seconds_left()
             if not poll.poll(None if left is None else left * 1000):
-                self._out_of_time()
+                self._woken()
             self._hold_what_was_replaced()
 
     def _seconds_left(self) -> float | None:
-        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        """Until there is something to look after; None: nothing before the next event."""
+        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+        if self.overgrown is None or self._limit:
+            return left
+        return _LOOK if left is None else min(left, _LOOK)
 
     def _listen(self) -> bool:
         """Reads what the attendant wrote; False when everything that could write has ended."""
@@ -204,6 +210,12 @@ class Watch:
             self._held_anew += paths
         elif not self._ended:
             self._kill("protected_file")
+
+    def _woken(self) -> None:
+        if self.overgrown is not None and not self._limit and self.overgrown():
+            self._kill("overlay")
+        if self._deadline is not None and time.monotonic() >= self._deadline:
+            self._out_of_time()
 
     def _out_of_time(self) -> None:
         if self._limit:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ..errors import Exit, UsageError
+from ..errors import Exit, OverlayError, UsageError
 from ..model.value import Value
 from .failure import die_of_signal, guarded, tell
 
@@ -136,6 +136,8 @@ def _run(options: ExecOptions) -> int:
     from ..execution.jail.inside import inside
     from ..resident.start import start_if_missed
 
+    if inside() and options.overlay:
+        raise OverlayError("an overlay is not made from inside a jail", hint="give the command to `instinct-exec --overlay` outside")
     if inside() and not options.dry_run:
         # Held already, and the books are out of reach: what was judged outside goes on here, as in the drop-in shell.
         from ..execution.host import pinned_bash

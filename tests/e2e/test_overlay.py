@@ -207,6 +207,15 @@ def test_an_ask_about_more_than_files_never_runs(programs, work: Path, text: str
     assert waiting(programs) == []
 
 
+def test_not_from_inside_a_jail(programs, work: Path) -> None:
+    """There the workspace's own files would change."""
+    text = " ".join(shlex.quote(word) for word in [str(TOP / "bin" / "instinct-exec"), "--overlay", "--", "rm a.txt"])
+    done = programs.sh(f"{text}; {shlex.quote(str(TOP / 'bin' / 'instinct'))} overlay list")
+    assert done.returncode == 126, done.stderr
+    assert done.stderr.count(b"inside a jail") == 2, done.stderr
+    assert (work / "a.txt").exists()
+
+
 def test_a_deny_stays_one(programs, work: Path) -> None:
     with_passphrase(programs, overlay=True)
     for words in (["--"], ["--overlay", "--"]):

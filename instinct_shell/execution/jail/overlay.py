@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ...model.overlay import MOST_BYTES, MOST_CHANGES
 from . import mounts
 from .syscalls import call
 
@@ -44,3 +45,23 @@ def mounted_below(workspace: str) -> str:
             if path.startswith(workspace.rstrip("/") + "/"):
                 return path
     return ""
+
+
+def overgrown(folder: str) -> bool:
+    """Whether more has been written than an overlay holds; a cheap look while the command runs."""
+    files = size = 0
+    waiting = [f"{folder}/{UPPER}"]
+    while waiting:
+        try:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    files += 1
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+                    else:
+                        size += entry.stat(follow_symlinks=False).st_blocks * 512
+        except OSError:
+            continue  # closed by the command, or gone already: it is listed when the command has ended
+        if files > MOST_CHANGES or size > MOST_BYTES:
+            return True
+    return False
