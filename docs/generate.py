@@ -171,8 +171,8 @@ starts, whatever starts it: a git hook, a Makefile, an npm script, subprocess, x
 the launcher. A program whose catalog row can come to nothing that is judged there (and any that has no row) goes on at once; the rest is judged as a
 command of its own, nested `bash -c TEXT` as text and a script by its lines. Only denials of destructive-operation, protected-files, self-protection and
 privilege act: the exec gets EACCES, the usual lines go to that program's stderr, and a record of its own names the command. An ask is a near-miss.
-What the whole command was judged and allowed to do covers what it starts: the same kind of effect, for paths there or below. So do git's own steps
-(`git stash` starts `git reset --hard`), and a git call on a repository in scratch. What is only known at run time waits until it is: it comes by as an
+What the whole command was judged and allowed to do covers what it starts: the same kind of effect, for paths there or below. Git's own steps go on too
+(`git stash` starts `git reset --hard`), the assembler and linker of a compiler, and a git call on a repository in scratch. What is only known at run time waits until it is: it comes by as an
 exec of its own. What could not be judged (a fault, no verdict within 3 seconds, memory that cannot be read) is refused, except where the profile lets
 unknown programs run (`"unknown" = "allow"` in `[effects]`): then it goes on and is a near-miss. When the launcher is lost, every exec fails. In a
 session a process stays behind for what a command left in the background, and ends with it.

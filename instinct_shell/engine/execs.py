@@ -49,8 +49,13 @@ _KINDS = frozenset(EffectKind) - {
 _LOCAL_GIT = (EffectKind.GIT_DISCARD, EffectKind.GIT_REWRITE, EffectKind.GIT_DELETE_REF)
 # Programs whose files are what their name says; anything else by a path is a script of somebody's.
 _SYSTEM_FOLDERS = ("/usr/", "/bin/", "/sbin/", "/opt/", "/nix/", "/snap/")
-# A program that does its work by starting itself: its steps belong to the call that was judged (`git stash` runs `git reset --hard`).
-_BY_ITSELF = "git"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-")
+# Programs that do their work by starting others of their own: those steps belong to the call that was judged (`git stash` runs `git reset --hard`).
+_COMPILERS = frozenset(("cc", "c++", "gcc", "g++", "clang", "clang++"))
+_TOOLS_OF_COMPILERS = frozenset(("as", "ld", "ld.bfd", "ld.gold", "ld.lld"))
+# What the text in an argument may refer to; without such text an environment says only where git works and who calls.
+_REFERS = frozenset("$~`")
+_CONTEXT = ("HOME", "USER", "PATH")
 
 
 def acting() -> tuple[Instinct, ...]:
@@ -92,7 +97,7 @@ def tree_of(request: ExecRequest) -> tuple[str, Parsed]:
     words: list[Word] = []
     text = ""
     for said in (_named(request), *request.argv[1:]):
-        value = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in said)
+        value = said if said.isascii() else "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in said)
         raw = _quoted(value)
         span = Span(len(text) + bool(text), len(text) + bool(text) + len(raw))
         words.append(Word(span, raw, (Literal(span, value, True),)))
@@ -110,12 +115,21 @@ def _named(request: ExecRequest) -> str:
 
 
 def _quoted(word: str) -> str:
-    return word if word and all(c.isalnum() or c in "_@%+=:,./-" for c in word) else "'" + word.replace("'", "'\"'\"'") + "'"
+    return word if word and _PLAIN.issuperset(word) else "'" + word.replace("'", "'\"'\"'") + "'"
 
 
-def own_step(request: ExecRequest) -> bool:
-    """Whether a program only goes on with its own work."""
-    return posixpath.basename(request.program) == _BY_ITSELF == posixpath.basename(request.caller)
+def own_step(program: str, caller: str) -> bool:
+    """Whether a program, by these names, only goes on with its own work. The caller's may be long: `x86_64-linux-gnu-gcc-12`."""
+    if program == "git":
+        return caller == "git"
+    return program in _TOOLS_OF_COMPILERS and not _COMPILERS.isdisjoint(caller.split("-"))
+
+
+def environment_of(request: ExecRequest) -> tuple[tuple[str, str], ...]:
+    """As much of the environment as bears on what the words mean."""
+    if any(not _REFERS.isdisjoint(word) for word in request.argv):
+        return request.env
+    return tuple(pair for pair in request.env if pair[0] in _CONTEXT or pair[0].startswith("GIT_"))
 
 
 def in_scratch(request: ExecRequest, workspace: str) -> bool:

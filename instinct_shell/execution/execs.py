@@ -74,6 +74,7 @@ class Supervisor:
         self._first = True  # the command itself, which was judged
         self._stopping = self._keep = self._left = False
         self._watched: dict[bytes, bool] = {}
+        self._steps: dict[tuple[bytes, bytes], bool] = {}
         self._known: dict[Key, ExecAnswer] = {}
         self._told = (0, b"")
         self._refused: tuple[int, Key, ExecAnswer] = (0, (), PASS)  # the last one: it may try the same in the next folder of PATH
@@ -284,11 +285,15 @@ class Supervisor:
             if not self._watches(path, tracee) or not tracee.exists(path):  # a search along PATH: the kernel says "not found" itself
                 self._say(number, PASS)
                 return True
+            caller = tracee.caller()
+            if self._own_step(path, caller):
+                self._say(number, PASS)
+                return True
             argv, env = tracee.words()
             named = path.rpartition(b"/")[2] if path.startswith(_SYSTEM) else path
             key = (named, tracee.folder(), b"\0".join(argv), *(entry for entry in env if not entry.startswith(_NOT_ENVIRONMENT)))
             known = self._refused[2] if self._refused[:2] == (pid, key) else self._known.get(key)
-            request = tracee.request(path, argv, env) if known is None else None
+            request = tracee.request(path, argv, env, caller) if known is None else None
         except Unreadable as why:
             if self._valid(number):  # else it has died while we looked
                 self._conclude(number, pid, self._unjudged(ExecRequest("", (), ""), str(why)))
@@ -308,6 +313,15 @@ class Supervisor:
         if path.startswith(_SYSTEM) and not path.endswith((b"/busybox", b"/toybox")):
             return False
         return self._watches_name(tracee.leads_to(path).rpartition(b"/")[2])
+
+    def _own_step(self, path: bytes, caller: bytes) -> bool:
+        pair = (path.rpartition(b"/")[2], caller.rpartition(b"/")[2])
+        found = self._steps.get(pair)
+        if found is None:
+            if len(self._steps) > _MOST_KNOWN:
+                self._steps.clear()
+            found = self._steps[pair] = self._judge.own_step(*map(os.fsdecode, pair))
+        return found
 
     def _watches_name(self, name: bytes) -> bool:
         found = self._watched.get(name)

@@ -17,7 +17,7 @@ _MOST_BYTES = 4 << 20  # argv and environment together; the kernel itself takes 
 _MOST_WORDS = 1 << 18
 _SPAN = 1 << 18  # words that lie as close together as this are read at once
 _AT_EMPTY_PATH = 0x1000
-_SELF = ("/proc/self/fd/", "/proc/thread-self/fd/", "/dev/fd/")
+_SELF = (b"/proc/self/fd/", b"/proc/thread-self/fd/", b"/dev/fd/")
 
 
 class Unreadable(Exception):
@@ -46,10 +46,12 @@ class Tracee:
         path = self._text(self._path, _MOST_PATH)
         if not path and self._empty:
             return self._link(f"fd/{_signed(self._folder)}")
+        if not path.startswith((b"/proc/", b"/dev/")):
+            return path
         if path in (b"/proc/self/exe", b"/proc/thread-self/exe"):
             return self._link("exe")
         for prefix in _SELF:
-            if path.startswith(prefix.encode()):
+            if path.startswith(prefix):
                 return self._link(f"fd/{os.fsdecode(path[len(prefix) :])}")
         return path
 
@@ -76,7 +78,11 @@ class Tracee:
         """argv and environment."""
         return self._strings(self._argv), self._strings(self._envp)
 
-    def request(self, path: bytes, argv: tuple[bytes, ...], env: tuple[bytes, ...]) -> ExecRequest:
+    def caller(self) -> bytes:
+        """The program that the process is now. Raises Unreadable."""
+        return self._link("exe")
+
+    def request(self, path: bytes, argv: tuple[bytes, ...], env: tuple[bytes, ...], caller: bytes) -> ExecRequest:
         """The whole question."""
         full = os.fsdecode(os.path.normpath(path if path.startswith(b"/") else self._base() + b"/" + path))
         pairs = (os.fsdecode(entry).partition("=") for entry in env)
@@ -85,7 +91,7 @@ class Tracee:
             argv=tuple(map(os.fsdecode, argv)),
             cwd=os.fsdecode(self.folder()),
             env=tuple((name, value) for name, equals, value in pairs if equals and name),
-            caller=os.fsdecode(self._link("exe")),
+            caller=os.fsdecode(caller),
         )
 
     def folder(self) -> bytes:

@@ -144,13 +144,16 @@ class Clock(Protocol):
 
 
 class ExecJudge(Protocol):
-    """Judges what programs inside a jail start. `watches` is asked once for each name, the others about what it watches.
+    """Judges what programs inside a jail start. `watches` is asked once for each name, `own_step` once for each pair of a watched
+    one and its caller's, the others about what is left.
 
     `unjudged` is the answer where `judge` gave none, by fault or in time. `afresh`: another thread goes on from here, or (alone) another process, after
     the first one.
     """
 
     def watches(self, name: str) -> bool: ...
+
+    def own_step(self, name: str, caller: str) -> bool: ...
 
     def judge(self, request: ExecRequest) -> ExecAnswer: ...
 

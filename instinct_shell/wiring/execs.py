@@ -43,7 +43,8 @@ class ExecSteps:
         self._guard = guard
         self._parent = parent
         self._set = execs.WatchSet(rows_of(guard.profile.programs))
-        self._texts: Parser | None = None
+        self._known = _Known()
+        self._pipeline = guard.pipeline_for_execs(self._known, parent.situation)
         self._memory = -1
 
     # ------------------------------------------------------------ what covers
@@ -75,7 +76,8 @@ class ExecSteps:
 
     def afresh(self, *, alone: bool = False) -> None:
         """The parser's worker was the launcher's, or is in use by a judgement that was given up; and nobody shares with us any more."""
-        self._texts = None
+        self._known = _Known()
+        self._pipeline = self._guard.pipeline_for_execs(self._known, self._parent.situation)
         if alone and self.shared:
             self._current()
             self._memory = -1
@@ -84,17 +86,20 @@ class ExecSteps:
         """Whether a program's row can come to anything that is judged here."""
         return name in self._set
 
+    def own_step(self, name: str, caller: str) -> bool:
+        """Whether a program only goes on with what was judged when it was started itself."""
+        return execs.own_step(name, caller)
+
     def judge(self, request: ExecRequest) -> ExecAnswer:
         """The answer, written down when it is a refusal or would have been a question."""
-        if execs.own_step(request):
-            return PASS
         parent = self._current()
         text, parsed = execs.tree_of(request)
         intent = Intent(
-            IntentType.SHELL_COMMAND, text, cwd=request.cwd, env=request.env, session=self._parent.intent.session, door=DOOR,
+            IntentType.SHELL_COMMAND, text, cwd=request.cwd, env=execs.environment_of(request), session=self._parent.intent.session, door=DOOR,
             agent=self._parent.intent.agent,
         )  # fmt: skip
-        judgement = self._guard.pipeline_for_execs(_Known(text, parsed, self._parser()), self._parent.situation).judge(intent)
+        self._known.expect(text, parsed)
+        judgement = self._pipeline.judge(intent)
         # A script may be another one the next time, and another command may be allowed another thing.
         lasting = not judgement.facts.items() and not self.shared
         stopping = execs.stopping(request, judgement.verdict, parent.effects, parent.situation.workspace)
@@ -122,13 +127,6 @@ class ExecSteps:
             return PASS.replace(lasting=False)
         return ExecAnswer(allow=False, words=self._refuse(judgement, finding), lasting=False)
 
-    def _parser(self) -> Parser:
-        if self._texts is None:
-            from ..execution.parsers import WorkerParser
-
-            self._texts = WorkerParser()
-        return self._texts
-
     def _refuse(self, judgement: Judgement, finding: Finding) -> str:
         """Writes the denial down; the words for whoever is refused."""
         body = records.judged(judgement, self._guard.profile)
@@ -146,13 +144,23 @@ class ExecSteps:
 
 
 class _Known:
-    """The Parser port, with one text read already."""
+    """The Parser port, with one text read already: an exec's own. Texts inside it are parsed, by a parser that is made by need."""
 
-    def __init__(self, text: str, parsed: Parsed, others: Parser) -> None:
-        self._text = text
-        self._parsed = parsed
-        self._others = others
+    def __init__(self) -> None:
+        self._text = ""
+        self._parsed: Parsed | None = None
+        self._others: Parser | None = None
+
+    def expect(self, text: str, parsed: Parsed) -> None:
+        """What will be asked for first."""
+        self._text, self._parsed = text, parsed
 
     def parse(self, text: str) -> Parsed:
-        """The tree of the exec itself; texts inside it are parsed."""
-        return self._parsed if text == self._text else self._others.parse(text)
+        """The tree."""
+        if text == self._text and self._parsed is not None:
+            return self._parsed
+        if self._others is None:
+            from ..execution.parsers import WorkerParser
+
+            self._others = WorkerParser()
+        return self._others.parse(text)

@@ -8,7 +8,7 @@ from judging import effect
 from instinct_shell.effects.catalog import MODULES, Catalog
 from instinct_shell.effects.own_rows import rows_of
 from instinct_shell.engine import execs
-from instinct_shell.engine.execs import WatchSet, covers, in_scratch, own_step, stopping, tree_of
+from instinct_shell.engine.execs import WatchSet, covers, environment_of, in_scratch, own_step, stopping, tree_of
 from instinct_shell.model.effect import Effect, EffectKind, Target, TargetKind
 from instinct_shell.model.execs import ExecRequest
 from instinct_shell.model.profile import ProgramRow
@@ -70,9 +70,17 @@ def test_tree(asked: ExecRequest, text: str) -> None:
 
 
 def test_own_step() -> None:
-    assert own_step(request("git", "reset", "--hard", caller="/usr/bin/git"))
-    assert not own_step(request("git", "reset", "--hard", caller="/bin/dash"))
-    assert not own_step(request("sh", "-c", "x", caller="/bin/sh"))
+    assert own_step("git", "git")
+    assert own_step("as", "x86_64-linux-gnu-gcc-12")
+    assert own_step("ld", "clang")
+    for program, caller in (("git", "dash"), ("git", "make"), ("sh", "sh"), ("as", "make"), ("rm", "gcc"), ("gcc", "gcc"), ("sh", "git")):
+        assert not own_step(program, caller)
+
+
+def test_environment() -> None:
+    env = (("A", "1"), ("GIT_DIR", "/x"), ("HOME", "/h"), ("PATH", "/bin"))
+    assert environment_of(request("rm", "x", env=env)) == env[1:]
+    assert environment_of(request("sh", "-c", "rm $A", env=env)) == env
 
 
 COVERS = [
