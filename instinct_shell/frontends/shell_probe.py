@@ -47,7 +47,7 @@ def run_probe(call: ShellCall, probe: Probe, made: type[Guard] | None = None) ->
     trail = AuditTrail(guard.state)
     try:
         trail.append(AuditRecord(RecordKind.STARTED, judgement.run, time.time(), records.started(spec, None, None)), durable=False)
-        result = Launcher(dedicated=True).run(spec)
+        result = Launcher(dedicated=True, execs=guard.execs).run(spec)
         trail.append(AuditRecord(RecordKind.FINISHED, judgement.run, time.time(), records.finished(result, None, None)), durable=False)
     finally:
         snapshot.close()

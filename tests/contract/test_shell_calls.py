@@ -184,7 +184,10 @@ def test_our_own_hook_is_started_not_jailed(shell: Shell) -> None:
         assert b"destructive-operation" in shell.run("-c", other).stderr
 
 
-def test_a_snapshot_is_written_and_nothing_else(shell: Shell) -> None:
+@pytest.mark.parametrize("supervised", [False, True], ids=["", "execs judged"])
+def test_a_snapshot_is_written_and_nothing_else(shell: Shell, supervised: bool) -> None:
+    if supervised:
+        (shell.workspace / ".instinct.toml").write_text("[jail]\nsupervise_execs = true\n", encoding="ascii")
     snapshots = shell.home / ".claude" / "shell-snapshots"
     snapshots.mkdir(parents=True)
     file = snapshots / "snapshot-bash-1700000000000-abcdef.sh"
