@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import os
 import shutil
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,3 +110,32 @@ def test_a_plan_joins_a_session_whose_proxy_lives(caller: Caller, port: int) -> 
         assert len([one for one in told if one["how"] == "http"]) == 3  # what the plan's run connected is told by the next one that looks
     finally:
         caller.end_session("planned")
+
+
+def test_a_shell_that_stays_tells_each_commands_connections(caller: Caller, port: int) -> None:
+    """One bash in one jail of its own: its proxy lives as long, and what each command connected is told with that command."""
+    reachable(caller, "full")
+    if not os.access("/usr/bin/curl", os.X_OK):
+        pytest.skip("curl is not installed")
+    workspace = caller.folder()
+    program = f"""
+import json, sys
+sys.path.insert(0, {str(caller.code)!r})
+from instinct_shell.frontends.shell_jail import SessionJail
+from instinct_shell.model.jailspec import JailSpec
+env = (("PATH", "/usr/bin:/bin"), ("http_proxy", "http://127.0.0.1:18128"))
+spec = JailSpec({str(workspace)!r}, {str(workspace)!r}, writable=({str(workspace)!r},), network="allowlist", network_allow=("{ELSEWHERE}:{port}",), env=env,
+                argv=("/bin/bash", "--norc", "--noprofile", "-s"), descriptors=(200,))
+jail = SessionJail(spec, interactive=False)
+jail.start("bash")
+told = []
+for text in ("curl -sS http://{ELSEWHERE}:{port}/", "true", "curl -s -o /dev/null http://127.0.0.3:81/"):
+    jail.prepare(text)
+    told.append([(one.host, one.allowed) for one in jail.run(spec).connections])
+jail.close()
+print(json.dumps(told))
+"""
+    done = caller.plain([caller.python, "-I", "-S", "-c", program], input=b"", cwd=workspace)
+    lines = done.stdout.decode().splitlines()
+    assert (done.returncode, lines[:1]) == (0, ["hi"]), done
+    assert lines[1] == '[[["127.0.0.2", true]], [], [["127.0.0.3", false]]]'

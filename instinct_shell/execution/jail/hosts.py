@@ -19,6 +19,7 @@ class HostKind(Value):
     advice: str = ""
 
 
+ALLOW_LISTS = "network by allow-list, published ports"
 FEATURES = (
     "writes held to the scope",
     "metadata (chmod, xattr) held",
@@ -26,7 +27,7 @@ FEATURES = (
     "secrets masked",
     "own processes, ipc, /proc",
     "no network on demand",
-    "network by allow-list, published ports",
+    ALLOW_LISTS,
     "unix sockets told apart",
     "jail sessions",
 )

@@ -11,7 +11,9 @@ import click
 
 from ...errors import Exit
 from ...execution.doctor import Canary, Host, examine, host
+from ...execution.jail.hosts import ALLOW_LISTS, FEATURES, KINDS
 from ...execution.processes import above, duration
+from ...execution.registries import account_home, package_registries
 from ...model.jailspec import JailLevel
 from ...model.version import VERSION
 from ...resident.client import PACKAGE
@@ -56,6 +58,8 @@ def report(machine: Host, canaries: list[Canary], *, healthy: bool) -> dict[str,
         "product": VERSION,
         "python": platform.python_version(),
         "launcher": launcher(),
+        "network_allowlist": _held(machine),
+        "package_registries": list(_registries()),
         **{name: getattr(machine, name) if name != "layers" else list(machine.layers) for name in machine._fields},
         "canaries": [{name: getattr(canary, name) for name in canary._fields} | {"healthy": canary.healthy} for canary in canaries],
     }
@@ -69,6 +73,16 @@ def launcher() -> str:
     return "Python; with a C compiler bin/setup builds a faster one"
 
 
+def _held(machine: Host) -> str:
+    """Whether a list of hosts can be held here, in the words of the table of hosts."""
+    place = FEATURES.index(ALLOW_LISTS)
+    return next((kind.features[place] for kind in KINDS if kind.kind == machine.kind), "no").replace("yes", "held")
+
+
+def _registries() -> tuple[str, ...]:
+    return package_registries(account_home())
+
+
 def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool) -> Iterator[str]:
     yield f"instinct-shell {VERSION}, Python {platform.python_version()}, kernel {machine.kernel} on {machine.machine}, bash {machine.bash}"
     if agents := [one for one in above() if one.agent]:
@@ -77,6 +91,7 @@ def _lines(machine: Host, canaries: list[Canary], style: Style, *, healthy: bool
     yield style.clean(f"launcher: {launcher()}")
     judged = f"cannot be judged: {machine.execs}" if machine.execs else "judged where the profile says so (`supervise_execs`: staging, prod)"
     yield style.clean(f"programs that a command starts: {judged}")
+    yield style.clean(f"network allow-lists: {_held(machine)}; `@package-registries` here: {', '.join(_registries()) or 'nothing, no file names an index'}")
     yield style.clean(f"kind of host: {machine.kind}")
     if machine.obstacle:
         yield style.clean(f"  no namespaces of our own, because {machine.obstacle}")
