@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.server
 import os
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
