@@ -85,9 +85,9 @@ def test_what_is_lent(home: Path, workspace: Path) -> None:
     assert dict(lent.env)["GIT_EDITOR"] == "true"
 
 
-@pytest.mark.parametrize(("name", "value"), [("HOME", "/tmp"), ("GIT_CONFIG_GLOBAL", "/tmp/x"), ("XDG_CONFIG_HOME", "/tmp/x"), ("PATH", "bin:/usr/bin")])
+@pytest.mark.parametrize(("name", "value"), [("HOME", "{}/other"), ("GIT_CONFIG_GLOBAL", "{}/x"), ("XDG_CONFIG_HOME", "{}/x"), ("PATH", "bin:/usr/bin")])
 def test_nothing_is_lent_where_git_would_read_or_be_something_else(home: Path, workspace: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
-    monkeypatch.setenv(name, value)
+    monkeypatch.setenv(name, value.format(home.parent))
     assert spec_of(guard_for(workspace)).credentials == ()
 
 
