@@ -208,6 +208,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
             "max_rss_bytes": result.max_rss_bytes,
             "limit": result.limit or None,
             "cause": outcome.cause or None,
+            "execs_denied": result.execs_denied,
         }
     )
     return shown
