@@ -79,7 +79,7 @@ def test_limits(tmp_path: Path) -> None:
     assert b"7 64 64" in found["r"]
 
 
-@pytest.mark.parametrize("changes", [{"limits": Limits(output_bytes=5)}, {"descriptors": (7,)}, {"cwd": "relative"}, {"writable": ("/",)}])
+@pytest.mark.parametrize("changes", [{"limits": Limits(output_bytes=5)}, {"descriptors": (7,)}, {"supervise_execs": True}, {"cwd": "relative"}, {"writable": ("/",)}])
 def test_what_a_plan_cannot_say(tmp_path: Path, changes: dict[str, object]) -> None:
     with pytest.raises(JailError):
         order.encode(spec(tmp_path, **changes))
