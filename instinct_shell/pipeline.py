@@ -258,6 +258,7 @@ class Pipeline:
         except InstinctError as error:
             self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
             raise
+        spec = spec_of(self._confine(judgement))  # before the jail is asked for: it judges execs by what was confined
         steps = ApartRun(
             overlays=self._overlays(),
             jail=self._jail(),
@@ -268,7 +269,7 @@ class Pipeline:
             judge_change=self._judge_change,
             profile=self._profile,
         )
-        return steps.run(judgement, spec_of(self._confine(judgement)), fate, unanswered=unanswered, durable=self._durable(judgement))
+        return steps.run(judgement, spec, fate, unanswered=unanswered, durable=self._durable(judgement))
 
     def _judge_change(self, intent: Intent, effects: tuple[Effect, ...]) -> Judgement:
         """What a command really changed on a view, judged as the text was."""

@@ -175,6 +175,16 @@ def test_with_an_engine_nothing_is_left_out(world: World, launcher: str, tmp_pat
     assert world.program("instinct", "session", "end").returncode == 0
 
 
+def test_on_a_copy_too(world: World) -> None:
+    """A run whose change is shown first: what it starts is judged there as well."""
+    world.words(["git", "reset", "--hard"], ["touch", "made"])
+    words = ("--profile", "staging", "--workspace", str(world.workspace), "--overlay", "--", f"{PYTHON} run.py")
+    done = world.program("instinct-exec", *words, env={**world.env, "INSTINCT_ENGINE": "off"})
+    if b"git" not in done.stdout and b"overlay" in done.stderr:
+        pytest.skip(f"no copy-on-write view here: {done.stderr!r}")
+    assert done.stdout.startswith(b"git refused 13\ntouch 0\n"), done
+
+
 HOST_PROGRAM = """
 import os, sys, threading
 sys.path.insert(0, sys.argv[1])
