@@ -192,7 +192,7 @@ every path with what was there when the command ended (device, inode, time, size
 replaces for `instinct undo`, opens every folder beneath the workspace's own descriptor through no link, names each new file by one rename, and goes on by
 itself after a kill, at the next overlay or approval. Where the profile says `[ask] becomes = "overlay"`, a command that is asked about runs so when nobody has
 answered, provided that all questions are about changing files in the workspace and a passphrase is set: it ends with 126, and `instinct approve ID` commits its
-change. A deny stays one, and so does an ask about anything else (network, databases, infrastructure, packages, processes, git): that never runs.
+change (one that has changed nothing has simply run). A deny stays one, and so does an ask about anything else (network, databases, infrastructure, packages, processes, git): that never runs.
 Refused with the reason: what does more than change files, git and other programs with a history, builds, package managers, servers, databases, containers; changes
 in a git store, hard links (of what is there too), set-id bits, sockets, pipes and devices; a workspace of another user, with something mounted inside, or with the state
 directory in it; a machine where we cannot make the namespaces ourselves. The view differs from a bare run in two ways: a rename of a folder answers EXDEV as between

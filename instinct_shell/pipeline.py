@@ -246,9 +246,7 @@ class Pipeline:
         from .engine.apart import refuse_unfit, spec_of
         from .engine.apart_run import ApartRun
 
-        assert self._confine is not None
-        assert self._jail is not None
-        assert self._overlays is not None
+        assert self._confine is not None and self._jail is not None and self._overlays is not None  # noqa: PT018  # one promise of the wiring
         unanswered = judgement.verdict.decision is Decision.ASK and not grant
         self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, grant=grant), durable=False)
         self._remember(judgement)
@@ -266,6 +264,7 @@ class Pipeline:
             grants=self._grants() if self._grants else None,
             write=self._write,
             remember=self._remember,
+            request=self._request,
             judge_change=self._judge_change,
             profile=self._profile,
         )

@@ -46,6 +46,7 @@ class ApartRun:
         grants: GrantStore | None,
         write: Write,
         remember: Callable[[Judgement], None],
+        request: Callable[[Judgement], str],
         judge_change: Callable[[Intent, tuple[Effect, ...]], Judgement],
         profile: Profile,
     ) -> None:
@@ -55,13 +56,14 @@ class ApartRun:
         self._grants = grants
         self._write = write
         self._remember = remember
+        self._request = request
         self._judge_change = judge_change
         self._profile = profile
 
     def run(self, judgement: Judgement, spec: JailSpec, fate: str, *, unanswered: bool, durable: bool) -> Outcome:
         """fate: keep | commit | discard. unanswered: an ask that nobody has answered: whatever it changed waits for a person.
 
-        Raises InstinctError when the view could not be made; then nothing ran.
+        Raises InstinctError when the view could not be made; then nothing ran, and of an unanswered ask a person can allow the run itself.
         """
         try:
             spec = self._overlays.begin(judgement.run, spec)
@@ -70,13 +72,15 @@ class ApartRun:
         except InstinctError as error:
             self._overlays.drop(judgement.run)
             self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
-            raise
+            if not unanswered:
+                raise
+            return Outcome(judgement, None, self._request(judgement), error.message)
         try:
             outcome = self._after(judgement, result, fate, unanswered=unanswered)
         except InstinctError as error:
             self._overlays.drop(judgement.run)
             refused = Apart(judgement.run, "refused", status=result.status, why=error.message)
-            outcome = Outcome(judgement, None, "", _ran(result), apart=refused)
+            outcome = Outcome(judgement, None, self._request(judgement) if unanswered else "", _ran(result), apart=refused)
         apart = outcome.apart
         assert apart is not None  # every path above gives one
         body = (*records.finished(result, None), ("apart", apart.fate), ("apart_changes", apart.changes), ("apart_request", apart.request))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _MARK = "user.overlay."
 _BLOCK = 1 << 20
+_MOST_DEEP, _LONGEST = 200, 3500  # folders, bytes of a path: what one call opens, with room for the workspace's own
 _SET_ID = stat.S_ISUID | stat.S_ISGID
 
 
@@ -67,6 +68,7 @@ class _Reading:
 
     def _visit(self, path: str, *, hidden: bool) -> None:
         """One folder of the upper side. hidden: nothing of the workspace shows through in it."""
+        self._check_depth(path)
         names = self._names(path)
         if hidden:
             for name, _ in self._children_below(path):
@@ -147,6 +149,7 @@ class _Reading:
         if old is None:
             return
         self._refuse_conflict(path, old)
+        self._check_depth(path)
         if stat.S_ISDIR(old.st_mode):
             for name, _ in self._children_below(path):
                 self._deleted(f"{path}/{name}")
@@ -163,6 +166,10 @@ class _Reading:
     def _check_size(self) -> None:
         if max(self._new_bytes, self._old_bytes) > MOST_BYTES:
             raise OverlayError(f"it changed more than {MOST_BYTES >> 20} MiB, which an overlay does not hold")
+
+    def _check_depth(self, path: str) -> None:
+        if path.count("/") > _MOST_DEEP or len(os.fsencode(path)) > _LONGEST:
+            raise OverlayError("it changed something deeper than an overlay reads")
 
     def _was(self, path: str, old: os.stat_result) -> Was:
         mode = stat.S_IMODE(old.st_mode)

@@ -219,5 +219,5 @@ def _report(outcome: Outcome, options: ExecOptions) -> None:
     if outcome.apart is not None:
         sys.stderr.write(apart_lines(outcome.apart, style, asked=outcome.result is None))
     if outcome.result is None and not outcome.judgement.verdict.allow:
-        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, apart=outcome.apart is not None))
+        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, kept=outcome.apart is not None and outcome.apart.fate == "kept"))
     sys.stderr.flush()

@@ -60,10 +60,10 @@ def clip(text: str, characters: int) -> str:
     return text if len(text) <= characters else text[: max(0, characters - 3)].rstrip() + "..."
 
 
-def denial(judgement: Judgement, style: Style, *, request: str = "", apart: bool = False) -> str:
+def denial(judgement: Judgement, style: Style, *, request: str = "", kept: bool = False) -> str:
     """The lines that tell an agent or a person why a command did not run, what to do instead and how to get it approved.
 
-    apart: it did run, on a copy of the workspace; what is to be approved is its change.
+    kept: it did run, on a copy of the workspace; what is to be approved is its change.
     """
     verdict = judgement.verdict
     finding = verdict.finding
@@ -78,7 +78,7 @@ def denial(judgement: Judgement, style: Style, *, request: str = "", apart: bool
     approve = ""
     if asked:
         approve = f"a person can allow exactly this once: instinct approve {request} (15 minutes)" if request else NO_APPROVAL
-        if apart and request:
+        if kept and request:
             approve = f"a person can commit what it changed: instinct approve {request} (24 hours); look: instinct overlay show {request}"
     # Reason and alternative share what the fixed words leave; an endless path in one must not push out the other.
     room = FINDING_CHARACTERS - len(f"instinct: {head} \n  instead: \n  approve: {approve}\n")

@@ -201,7 +201,7 @@ def tell_denial(outcome: Outcome) -> None:
     try:
         if outcome.apart is not None:
             sys.stderr.write(apart_lines(outcome.apart, style, asked=True))
-        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, apart=outcome.apart is not None))
+        sys.stderr.write(denial(outcome.judgement, style, request=outcome.request, kept=outcome.apart is not None and outcome.apart.fate == "kept"))
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         pass  # nobody is listening: the exit status still says it

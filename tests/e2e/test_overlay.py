@@ -216,6 +216,49 @@ def test_not_from_inside_a_jail(programs, work: Path) -> None:
     assert (work / "a.txt").exists()
 
 
+def test_an_ask_that_leaves_no_change_to_commit_can_be_allowed_as_ever(programs, work: Path) -> None:
+    with_passphrase(programs, overlay=True)
+    done = programs.sh("rm data.db; mkfifo pipe")
+    said = done.stderr.decode()
+    assert done.returncode == 126
+    assert "neither a file, a folder nor a link" in said
+    assert "(15 minutes)" in said
+    assert waiting(programs) == []
+    request = said.partition("instinct approve ")[2].split(" ")[0]
+    assert programs.instinct("approve", request, stdin=PASSPHRASE.encode() + b"\n").returncode == 0
+    assert programs.sh("rm data.db; mkfifo pipe").returncode == 0
+    assert not (work / "data.db").exists()
+
+
+def test_an_ask_that_changes_nothing_has_simply_run(programs, work: Path) -> None:
+    with_passphrase(programs, overlay=True)
+    (work / "list").write_text("absent\n", encoding="utf-8")
+    done = programs.sh("rm -f $(cat list); echo done")
+    assert (done.returncode, done.stdout) == (0, b"done\n")
+
+
+def test_names_of_any_bytes_and_other_profiles(programs, work: Path) -> None:
+    done = programs.exec("--overlay=commit", "--", "echo n > $'\\xff\\n1'")
+    assert done.returncode == 0, done.stderr
+    assert b"\xff" in b"".join(os.listdir(os.fsencode(work)))
+    done = programs.exec("--profile", "staging", "--overlay=commit", "--", "rm a.txt; /bin/sh -c 'rm -f absent; ls'")
+    assert done.returncode == 0, done.stderr
+    assert b"D a.txt" in done.stderr
+    assert not (work / "a.txt").exists()
+    assert programs.instinct("audit", "verify", "--replay").returncode == 0
+
+
+def test_the_drop_in_shell_says_the_same(programs, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with_passphrase(programs, overlay=True)
+    start = [word.replace("instinct_exec import main", "shell import main").replace("main())", "main(['bash', *sys.argv[1:]]))") for word in programs.argv("instinct-exec")]
+    done = programs._call([*start, "-c", "rm data.db; echo gone"], b"", None, 60)
+    assert (done.returncode, done.stdout) == (126, b"gone\n"), done.stderr
+    assert b"ran on a copy of the workspace" in done.stderr
+    assert b"D data.db" in done.stderr
+    assert (work / "data.db").exists()
+    assert len(waiting(programs)) == 1
+
+
 def test_a_deny_stays_one(programs, work: Path) -> None:
     with_passphrase(programs, overlay=True)
     for words in (["--"], ["--overlay", "--"]):

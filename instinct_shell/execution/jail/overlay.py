@@ -6,6 +6,7 @@ killed when. The three folders are named by descriptor: no name of theirs is res
 
 from __future__ import annotations
 
+import errno
 import os
 
 from ...model.overlay import MOST_BYTES, MOST_CHANGES
@@ -60,7 +61,9 @@ def overgrown(folder: str) -> bool:
                         waiting.append(entry.path)
                     else:
                         size += entry.stat(follow_symlinks=False).st_blocks * 512
-        except OSError:
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG:
+                return True  # deeper than any commit goes
             continue  # closed by the command, or gone already: it is listed when the command has ended
         if files > MOST_CHANGES or size > MOST_BYTES:
             return True
