@@ -78,17 +78,14 @@ def _claude(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature fo
     return Start(words, environ)
 
 
-def _gemini(url: str, folder: str) -> Start:
-    settings = {
-        "security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}},
-        "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False, "disableAutoUpdate": True},
-        "telemetry": {"enabled": False},
-    }  # fmt: skip
-    path = os.path.join(folder, "gemini.json")
+def _gemini(url: str, folder: str) -> Start:  # noqa: ARG001  # one signature for the table below
+    """By variables alone: since 0.61 it obeys a settings file of ours only when root owns it. With its own API key and a model's address it takes
+    a way to sign in that it then refuses; an address for Vertex is taken as it is."""
     environ = {
-        "GEMINI_API_KEY": "scripted", "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_NO_RELAUNCH": "true", "GEMINI_CLI_SYSTEM_SETTINGS_PATH": path,
+        "GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_API_KEY": "scripted", "GOOGLE_VERTEX_BASE_URL": url, "GEMINI_CLI_NO_RELAUNCH": "true",
+        "GEMINI_CLI_TRUST_WORKSPACE": "true", "GEMINI_TELEMETRY_ENABLED": "false",
     }  # fmt: skip
-    return Start(("-p", PROMPT, "--yolo", "-m", "gemini-2.5-flash"), environ, {path: settings})
+    return Start(("-p", PROMPT, "--yolo", "-m", "gemini-2.5-flash"), environ)
 
 
 def _qwen(url: str, folder: str) -> Start:

@@ -30,12 +30,14 @@ def scene(request: pytest.FixtureRequest) -> Iterator[Scene]:
             config = json.dumps({"mcpServers": {"instinct": server}})
             more = ("--disallowedTools", "Bash", "Write", "Edit", "NotebookEdit", "--mcp-config", config, "--strict-mcp-config")
             return plain.replace(words=(*plain.words, *more))
-        ((path, settings),) = plain.settings.items()
+        # Gemini CLI is started without a settings file: the workspace's is one that any user may have.
+        path, settings = next(iter(plain.settings.items()), (str(made.workspace / ".gemini" / "settings.json"), {}))
         assert isinstance(settings, dict)
         # No more than this: Gemini CLI would take an excluded `write_file` for ours too.
         off = {"exclude": ["run_shell_command"]}
         return plain.replace(settings={path: {**settings, "mcpServers": {"instinct": {**server, "trust": True}}, "tools": off}})
 
+    (made.workspace / ".gemini").mkdir()
     made.client = made.client.replace(start=start)
     yield made
     made.close()
