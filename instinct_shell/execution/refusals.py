@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from .jail.plan import Plan
 
 NOT_FOUND = 127
-NO_FORK = 254  # what bash ends with when it may start no further process
 _MOST_EFFECTS = 400
 _MEMORY_SHARE = 0.6  # of the limit, used at the height: from there on the next large request may well have been refused
 _NETWORK = ("net.", "git.force_push", "package.", "api.")
@@ -58,7 +57,7 @@ def _limit(spec: JailSpec, result: RunResult, said: str) -> str:
         return _limited("file_bytes", f"files of at most {_bytes(limits.file_bytes)}")
     if limits.output_bytes and result.limit == "output_bytes":
         return _limited("output_bytes", f"{_bytes(limits.output_bytes)} of output")
-    if limits.processes and (result.status == NO_FORK or "resource temporarily unavailable" in said.lower()):
+    if limits.processes and "resource temporarily unavailable" in said.lower():
         return _limited("processes", f"{view.pid_limit(limits.processes) - 1} processes")
     if limits.open_files and "too many open files" in said.lower():
         return _limited("open_files", f"{limits.open_files} open files")
