@@ -85,6 +85,7 @@ class Rules:
         self._spec = spec
         self._plan = plan
         self._full = result.level == JailLevel.FULL
+        self._connected = bool(result.connections)
 
     def all(self, judgement: Judgement, said: str | None) -> Iterator[str]:
         """The lines that hold, the surest first."""
@@ -102,6 +103,11 @@ class Rules:
                     yield self.effect(effect)
         if said and self._spec.network == "none" and no_network(said):
             yield self.network("")
+        if said and self._spec.network == "allowlist" and no_network(said) and not self._connected:
+            yield (
+                "only the hosts on the network allow-list are reached, and only through the proxy that HTTPS_PROXY names: what failed did not ask it; "
+                "use a program that does, or for a server of this machine a person adds `127.0.0.1:PORT` to [network] allow"
+            )
         if said and not named and self._full and read_only(said):
             yield f"something was to be written outside the folders that this profile lets a command write; {self._instead()}"
         yield closed_to(judgement, self._spec)

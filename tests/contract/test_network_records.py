@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from jail_harness import TOP, Caller, base_spec, cannot, reachable
 
-from instinct_shell.execution.jail import probe
-from instinct_shell.model.jailspec import JailLevel
+from instinct_shell.execution.jail import probe, view
+from instinct_shell.execution.refusals import Rules
+from instinct_shell.model.jailspec import Connection, JailLevel, RunResult
 from instinct_shell.wiring import Guard, audit_trail, open_guard
 
 pytestmark = pytest.mark.jail
@@ -138,3 +139,15 @@ print(json.dumps(told))
     lines = done.stdout.decode().splitlines()
     assert (done.returncode, lines[:1]) == (0, ["hi"]), done
     assert lines[1] == '[[["127.0.0.2", true]], [], [["127.0.0.3", false]]]'
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_program_that_does_not_ask_the_proxy_is_explained(workspace: Path, asked: bool) -> None:
+    """What the list refused is said already; what never came to it is not seen by anybody else."""
+    guard = guard_for(workspace, [], network_allow=("a.example",))
+    judgement = guard.judge(guard.shell_intent("python3 -c 'import socket'", door="test"))
+    spec = guard.confine(judgement)
+    connections = (Connection("b.example", 443, False, "it is not on the network allow-list", state="refused"),) if asked else ()
+    rules = Rules(spec, view.plan_for(spec), RunResult(status=1, started=True, level=JailLevel.FULL, connections=connections))
+    told = [line for line in rules.all(judgement, "socket.gaierror: [Errno -3] Temporary failure in name resolution") if "HTTPS_PROXY" in line]
+    assert len(told) == (0 if asked else 1)

@@ -47,6 +47,7 @@ class Passage:
         self._kept = -1  # while it is open, the proxy of a jail that is the command's alone lives
         self._book = -1
         self._pid = 0
+        self._handle = -1  # the same process, whatever becomes of its number
 
     def __enter__(self) -> Passage:
         if is_served(self._spec):
@@ -66,14 +67,15 @@ class Passage:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close_inner()
         if self._kept >= 0:
+            if self._handle >= 0 and not _is_held(f"/proc/self/fd/{self._book}"):
+                _kill(self._handle)  # the command was over before the proxy could begin: nobody waits for it
             os.close(self._kept)
-        if self._pid:
-            _reap(self._pid)
+        if self._handle >= 0:
+            _reap(self._pid, self._handle)
         if self._book >= 0:
             self.connections = collected(self._book)
             os.close(self._book)
-        self._kept = self._book = -1
-        self._pid = 0
+        self._kept = self._book = self._handle = -1
 
     def _start(self) -> None:
         import json
@@ -102,6 +104,7 @@ class Passage:
                 lifeline, self._kept = os.pipe2(os.O_CLOEXEC)
                 opened += [lifeline]
             self._pid = _spawn(theirs.fileno(), lifeline, opened[0] if membership is not None else self._book)
+            self._handle = os.pidfd_open(self._pid)
         finally:
             theirs.close()
             for fd in opened:
@@ -141,18 +144,26 @@ def _spawn(channel: int, lifeline: int, book: int) -> int:
             os.close(fd)
 
 
-def _reap(pid: int) -> None:
+def _reap(pid: int, handle: int) -> None:
     """Waits for the proxy, whose lifeline is closed (or which has left a child behind and goes); one that does not end is ended."""
     import select
 
+    waiting = select.poll()
+    waiting.register(handle, select.POLLIN)
+    if not waiting.poll(_END_SECONDS * 1000):
+        _kill(handle)
+    os.close(handle)
     try:
-        handle = os.pidfd_open(pid)
-        if not select.select([handle], [], [], _END_SECONDS)[0]:
-            signal.pidfd_send_signal(handle, signal.SIGKILL)
-        os.close(handle)
         os.waitpid(pid, 0)
-    except (ProcessLookupError, ChildProcessError):
+    except ChildProcessError:
         pass  # the host program ignores SIGCHLD: the kernel has reaped it
+
+
+def _kill(handle: int) -> None:
+    try:
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+    except ProcessLookupError:
+        pass  # it has ended
 
 
 def hand_out(channel: int, spec: JailSpec) -> None:
@@ -201,12 +212,15 @@ def advice(spec: JailSpec) -> str:
 
 def has_proxy(spec: JailSpec) -> bool:
     """Whether the command joins a session whose proxy lives, so that none has to be started: it holds a lock for as long."""
+    return spec.session is not None and _is_held(spec.session.path + BOOK)
+
+
+def _is_held(path: str) -> bool:
+    """Whether a proxy has this book open and serves."""
     import fcntl
 
-    if spec.session is None:
-        return False
     try:
-        book = os.open(spec.session.path + BOOK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        book = os.open(path, os.O_RDWR | os.O_CLOEXEC)
     except OSError:
         return False
     try:
