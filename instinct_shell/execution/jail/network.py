@@ -67,8 +67,8 @@ class Passage:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close_inner()
         if self._kept >= 0:
-            if self._handle >= 0 and not _is_held(f"/proc/self/fd/{self._book}"):
-                _kill(self._handle)  # the command was over before the proxy could begin: nobody waits for it
+            if self._handle >= 0 and not self._spec.publish and not _is_held(f"/proc/self/fd/{self._book}"):
+                _kill(self._handle)  # the command was over before the proxy could begin: it has nothing to tell
             os.close(self._kept)
         if self._handle >= 0:
             _reap(self._pid, self._handle)
