@@ -275,14 +275,12 @@ def read_book(text: bytes) -> tuple[Connection, ...]:
             continue  # the proxy was killed while it wrote
         left_out += entry.get("left_out", 0)
         key = (entry["by"], entry["id"])
-        if "host" in entry:
-            refused = entry.get("refused", "")
-            found[key] = Connection(
-                entry["host"], entry["port"], not refused, refused, entry.get("address", ""), entry["how"], state="refused" if refused else "open"
-            )
-        else:
-            begun = found.get(key) or Connection("", 0, True, how="earlier")  # told by an earlier record as open
-            found[key] = begun.replace(up=entry["up"], down=entry["down"], state="closed")
+        refused, over = entry.get("refused", ""), "up" in entry
+        how = "earlier" if over and key not in found else entry["how"]  # an earlier record told it as open
+        state = "refused" if refused else "closed" if over else "open"
+        found[key] = Connection(
+            entry["host"], entry["port"], not refused, refused, entry.get("address", ""), how, entry.get("up", 0), entry.get("down", 0), state
+        )
     told = list(found.values())
     left_out += max(len(told) - MOST_TOLD, 0)
     rest = (Connection("", 0, False, f"{left_out} further connections, not told one by one", state="left out"),) if left_out else ()

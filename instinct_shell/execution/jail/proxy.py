@@ -59,10 +59,10 @@ class Book:
             self._write({"id": self._last, **entry})
             return self._last
 
-    def end(self, number: int, traffic: Traffic) -> None:
-        """A connection is over."""
+    def end(self, number: int, entry: dict[str, object], traffic: Traffic) -> None:
+        """A connection is over; told whole, since its beginning may have been collected."""
         with self._lock:
-            self._write({"id": number, "up": traffic.up, "down": traffic.down})
+            self._write({"id": number, **entry, "up": traffic.up, "down": traffic.down})
 
     def _write(self, entry: dict[str, object]) -> None:
         import fcntl
@@ -133,7 +133,8 @@ class Proxy:
             return
         with server:
             traffic = Traffic(self._changed)
-            number = self._book.begin({**entry, "address": server.getpeername()[0]})
+            entry["address"] = server.getpeername()[0]
+            number = self._book.begin(entry)
             with self._changed:
                 self._live.add(traffic)
             try:
@@ -143,7 +144,7 @@ class Proxy:
                     client.sendall(socks_reply(0))
                 forward(client, server, request.head + request.rest, traffic)
             finally:
-                self._book.end(number, traffic)
+                self._book.end(number, entry, traffic)
                 with self._changed:
                     self._live.discard(traffic)
                     self._changed.notify_all()

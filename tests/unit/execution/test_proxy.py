@@ -100,7 +100,8 @@ def test_a_book_is_read_once_and_bounded(monkeypatch: pytest.MonkeyPatch, book: 
     kept = proxy.Book(book)
     traffic = Traffic()
     traffic.up, traffic.down = 3, 4
-    kept.end(kept.begin({"how": "connect", "host": "a.example", "port": 443, "address": "1.1.1.1"}), traffic)
+    first_entry: dict[str, object] = {"how": "connect", "host": "a.example", "port": 443, "address": "1.1.1.1"}
+    kept.end(kept.begin(first_entry), first_entry, traffic)
     kept.begin({"how": "connect", "host": "b.example", "port": 443, "refused": "no"})
     first = network.collected(book)
     assert [(one.host, one.allowed, one.up, one.down, one.state) for one in first] == [
@@ -108,10 +109,11 @@ def test_a_book_is_read_once_and_bounded(monkeypatch: pytest.MonkeyPatch, book: 
         ("b.example", False, 0, 0, "refused"),
     ]
     assert network.collected(book) == ()
-    number = kept.begin({"how": "connect", "host": "long.example", "port": 443, "address": "1.1.1.1"})
+    entry: dict[str, object] = {"how": "connect", "host": "long.example", "port": 443, "address": "1.1.1.1"}
+    number = kept.begin(entry)
     assert [one.state for one in network.collected(book)] == ["open"]
-    kept.end(number, traffic)
-    assert [(one.how, one.up) for one in network.collected(book)] == [("earlier", 3)]
+    kept.end(number, entry, traffic)
+    assert [(one.how, one.host, one.up) for one in network.collected(book)] == [("earlier", "long.example", 3)]
     for _ in range(500):
         kept.begin({"how": "connect", "host": "c.example", "port": 443, "refused": "no"})
     assert os.fstat(book).st_size < 4000
