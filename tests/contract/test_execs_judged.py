@@ -260,6 +260,38 @@ def test_program():
 """
 
 
+FLOWS = [
+    "git bisect start HEAD HEAD~3 && git bisect run sh ./try.sh; git bisect reset",
+    "git rebase -q --exec 'git log -1 --oneline' HEAD~2",
+    "git worktree add -q wt -b wt && git worktree remove wt",
+    "echo z >f; git stash -q && git stash pop -q && git checkout -q -- f",
+    "git checkout -q -b topic && git commit -q --allow-empty -m e && git checkout -q main && git merge -q --no-ff topic -m m && git branch -d topic",
+    "git gc -q && git fsck",
+    "git pull -q . HEAD && git fetch -q . && git revert --no-edit HEAD~1",
+    f"{PYTHON} -m venv --without-pip .v && .v/bin/python -c 'print(1)'",
+    "tar cf a.tar f && tar xf a.tar && find . -name '*.tmp' -delete && ls | xargs -n1 echo",
+    "sh -c 'for f in *; do basename \"$f\"; done' && timeout 5 nice env A=1 sh -c 'echo $A'",
+]
+
+
+def test_flows_of_a_day_start_nothing_that_is_refused(world: World) -> None:
+    """git starts itself with words that would be refused from anybody else."""
+    world.write(".instinct.toml", "[jail]\nsupervise_execs = true\n")
+    world.write("try.sh", '#!/bin/sh\ntest "$(cat f)" -lt 3\n', 0o755)
+    git = ["git", "-C", str(world.workspace), "-c", "user.name=t", "-c", "user.email=t@t"]
+    for number in range(5):
+        world.write("f", f"{number}\n")
+        subprocess.run([*git, "add", "-A"], check=True)
+        subprocess.run([*git, "commit", "-qm", f"c{number}"], check=True)
+    identity = {f"GIT_{who}_{what}": "t@t" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    words = ("--workspace", str(world.workspace), "--one-shot", "--")
+    for text in FLOWS:
+        done = world.program("instinct-exec", *words, text, env={**world.env, **identity, "INSTINCT_ENGINE": "off"})
+        assert done.returncode == 0, (text, done)
+        assert b"instinct:" not in done.stderr, (text, done.stderr)
+    assert not [record for record in world.records() if record["body"].get("exec")]
+
+
 def test_ordinary_work_is_not_disturbed(world: World) -> None:
     world.write("tests/test_it.py", TEST)
     world.write("Makefile", "all: build/a\nbuild/a: src/a.txt\n\tmkdir -p build\n\tcp src/a.txt build/a\n\tsed -i s/a/b/ build/a\nclean:\n\trm -rf build\n.PHONY: clean\n")
