@@ -43,6 +43,7 @@ class Commit:
             os.close(self._upper)
             raise OverlayError(f"the workspace `{change.workspace}` is not there any more") from error
         self._draft = f"{PREFIX}{draft}{SUFFIX}"
+        self._created = frozenset(one.path for one in change.changes if one.what == "created")
 
     def close(self) -> None:
         """Lets go of both folders."""
@@ -82,7 +83,7 @@ class Commit:
     def _has_place(self, path: str) -> bool:
         """Whether the folder around a new thing is there, or comes with it."""
         head = split(path)[0]
-        if any(change.path == head and change.what == "created" for change in self._set.changes):
+        if head in self._created:
             return True
         now = self._now(head)
         return now is not None and now.kind == "dir"
@@ -90,8 +91,7 @@ class Commit:
     def _is_done(self, change: Change) -> bool:
         now = self._now(change.path)
         if change.what == "deleted":
-            made_anew = any(other.path == change.path and other.what == "created" for other in self._set.changes)
-            return now is None or (made_anew and change.was is not None and not _same(now, change.was))
+            return now is None or (change.path in self._created and change.was is not None and not _same(now, change.was))
         if now is None or now.kind != change.kind:
             return False
         if change.kind == "dir":

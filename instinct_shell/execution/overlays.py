@@ -23,11 +23,11 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..model.jailspec import JailLevel
 from ..model.overlay import KEPT_S, Kept
 from ..model.refusal import explain
-from .beneath import FOLDER
 from .jail.overlay import UPPER, WORK, mounted_below
 from .jail.plan import is_within
 from .overlay_changes import changes
 from .overlay_commit import Commit
+from .overlay_removal import remove_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,13 +116,21 @@ class Overlays:
     def keep(self, kept: Kept) -> None:
         """Let it wait for a day; the oldest go when there are too many."""
         self._write(kept.run, "change", json.dumps(encode(kept)))
-        self._write(kept.run, "phase", KEPT)
+        self._write(kept.run, "phase", f"{KEPT} {kept.change.new_bytes()}")
         self._unlock(kept.run)
-        size = 0
-        for number, old in enumerate(self.list()):
-            size += old.change.new_bytes()
-            if number >= MOST_KEPT or size > MOST_TOTAL_BYTES:
-                self.drop(old.run)
+        number = size = 0
+        for run in sorted(self._runs(), key=self._written, reverse=True):
+            phase, _, new_bytes = self._phase_file(run).partition(" ")
+            if phase == KEPT:
+                number, size = number + 1, size + int(new_bytes or 0)
+                if number > MOST_KEPT or size > MOST_TOTAL_BYTES:
+                    self._drop_if_idle(run)
+
+    def _drop_if_idle(self, run: str) -> None:
+        try:
+            self.drop(run)
+        except OverlayError:
+            pass  # somebody is at it: it goes by itself in a day
 
     def drop(self, run: str) -> None:
         """Throw it away. Raises OverlayError when another process is at it."""
@@ -205,7 +213,7 @@ class Overlays:
             with self._lock_all():
                 for name in os.listdir(self._folder):
                     if name.startswith(_GONE):
-                        _remove_tree(os.path.join(self._folder, name))
+                        remove_tree(os.path.join(self._folder, name))
                     elif name.isalnum() and name not in self._locks and self._is_stale(name):
                         cut_short.append(name)
         except OSError as error:
@@ -252,11 +260,21 @@ class Overlays:
         return os.path.join(self._folder, run, UPPER)
 
     def _phase(self, run: str) -> str:
+        return self._phase_file(run).partition(" ")[0]
+
+    def _phase_file(self, run: str) -> str:
+        """The phase; of a kept one also the bytes of its new contents."""
         try:
             with open(os.path.join(self._folder, run, "phase"), encoding="ascii") as file:
-                return file.read(20)
+                return file.read(40)
         except FileNotFoundError:
             return ""
+
+    def _written(self, run: str) -> int:
+        try:
+            return os.stat(os.path.join(self._folder, run, "phase")).st_mtime_ns
+        except FileNotFoundError:
+            return 0
 
     def _read(self, run: str) -> Kept:
         try:
@@ -299,7 +317,7 @@ class Overlays:
     def _remove(self, run: str) -> None:
         gone = os.path.join(self._folder, f"{_GONE}{run}")
         os.rename(os.path.join(self._folder, run), gone)
-        _remove_tree(gone)
+        remove_tree(gone)
 
 
 class _Locked:
@@ -354,44 +372,3 @@ def _next_tick() -> int:
     while (now := time.clock_gettime_ns(_FILE_TIMES)) == before:
         time.sleep(0.0005)
     return now
-
-
-def _remove_tree(path: str) -> None:
-    """A whole tree of ours, whatever modes its folders have and however deep it is: what lies in a folder is moved up, so that no name gets long."""
-    try:
-        top = os.open(path, FOLDER)
-    except FileNotFoundError:
-        return  # of two sweeps, the other was quicker
-    try:
-        while names := os.listdir(top):
-            for name in names:
-                _take_apart(top, name)
-        os.rmdir(path)
-    except FileNotFoundError:
-        pass  # the same
-    finally:
-        os.close(top)
-
-
-def _take_apart(top: int, name: str) -> None:
-    """One entry of `top` goes; folders in it come to stand beside it."""
-    if not _is_folder(top, name):
-        os.unlink(name, dir_fd=top)
-        return
-    os.chmod(name, 0o700, dir_fd=top)
-    fd = os.open(name, FOLDER, dir_fd=top)
-    try:
-        for inner in os.listdir(fd):
-            if _is_folder(fd, inner):
-                os.chmod(inner, 0o700, dir_fd=fd)
-                # A name of its own: a removal that was killed has left some already.
-                os.rename(inner, f"moved-{os.urandom(8).hex()}", src_dir_fd=fd, dst_dir_fd=top)
-            else:
-                os.unlink(inner, dir_fd=fd)
-    finally:
-        os.close(fd)
-    os.rmdir(name, dir_fd=top)
-
-
-def _is_folder(parent: int, name: str) -> bool:
-    return stat.S_ISDIR(os.stat(name, dir_fd=parent, follow_symlinks=False).st_mode)

@@ -72,6 +72,7 @@ class Command:
             f"--session={session}",
             f"--workspace={workspace}",
             *([f"--profile={profile}"] if profile else []),
+            *([f"--overlay={arguments['overlay']}"] if arguments.get("overlay") else []),
         ]
         try:
             self._child = subprocess.Popen(

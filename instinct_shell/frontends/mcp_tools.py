@@ -76,6 +76,11 @@ RUN = ToolRow(
         "command": _text("The shell text, as for `bash -c`."),
         "cwd": _text("The folder to run it in; default: the workspace."),
         "timeout": {"type": "number", "description": "Seconds after which it is ended; default 120.", "exclusiveMinimum": 0, "maximum": 3600},
+        "overlay": {
+            "type": "string", "enum": ["keep", "commit", "discard"],
+            "description": "Run it on a copy of the workspace and see what it changes: `discard` only shows, `commit` makes a harmless change at once, "
+            "`keep` lets a person decide. For commands that only change files.",
+        },
     },
     ("command",), open_world=True,
 )  # fmt: skip

@@ -12,6 +12,9 @@ from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from jail_harness import cannot
+
+from instinct_shell.execution.jail import probe
 
 TOP = Path(__file__).parents[2]
 PROGRAM = [
@@ -93,6 +96,30 @@ def test_files_are_written_read_moved_and_deleted(place: Path, era: str) -> None
         error, text, data = await ask(client, "read_file", path="log")
         assert "tr0ub4dor" not in text + str(data)
         assert data["redacted"] == ["the value of DB_PASSWORD in .env"]
+
+    converse(place, era, talk)
+
+
+@pytest.mark.jail
+@pytest.mark.parametrize("era", ERAS)
+def test_a_command_on_a_copy_shows_what_it_changes(place: Path, era: str) -> None:
+    found = probe.probe()
+    if found.level != "full" or found.obstacle:
+        cannot(f"no full jail of our own here: {found.obstacle}")
+    (place / "a.txt").write_text("one\n", encoding="ascii")
+
+    async def talk(client: object) -> None:
+        error, text, data = await ask(client, "run_command", command="rm a.txt", overlay="discard")
+        assert not error, text
+        assert "D a.txt" in text
+        assert data["status"] == 0
+        assert (place / "a.txt").exists()
+        error, text, _ = await ask(client, "run_command", command="sed -i s/one/1/ a.txt", overlay="commit")
+        assert not error, text
+        assert (place / "a.txt").read_text(encoding="ascii") == "1\n"
+        error, text, _ = await ask(client, "run_command", command="git status", overlay="commit")
+        assert error
+        assert "cannot run in an overlay" in text
 
     converse(place, era, talk)
 
