@@ -258,7 +258,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "plain_code",
         "pwsh powershell pwsh-preview Rscript R littler julia elixir iex erl osascript groovy scala kotlin jshell expect runghc "
-        "ocaml guile racket sbcl clisp octave matlab clojure clj bb raku tclsh wish gnuplot maxima nu xonsh newlisp picolisp "
+        "ocaml guile racket sbcl clisp octave octave-cli elvish sash jrunscript slsh matlab clojure "
+        "clj bb raku tclsh wish gnuplot maxima nu xonsh newlisp picolisp "
         "java csi dotnet-script coffee janet awka io gst",
     ),
     (

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known, literal
-from . import flow, output
+from . import flow, handed_text, output
 from .call import Call, Program, Scene, fold
 from .catalog import MODULES, Catalog, canonical
 from .holes import is_hole
@@ -195,6 +196,8 @@ class Describe:
         yield from apply_row(row, call, self.scene)
         if row.describe is not None:
             yield from row.describe(call, self.scene)
+        if MODULES.get(name) in handed_text.FAMILIES:
+            yield from self.handed(call, known=True)
         if MODULES.get(name) in TAKERS:
             yield from flow.named_secrets(call, self.scene, sources=False)
         if base in RUNNERS:
@@ -228,7 +231,13 @@ class Describe:
         else:
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
         yield from flow.named_secrets(call, self.scene)
+        yield from self.handed(call, known=False)
         yield from self.passed_on(invocation, base, argv, sure, origin)
+
+    def handed(self, call: Call, *, known: bool) -> Iterator[Effect]:
+        """What shell text among the words would do, were it run: harm alone counts."""
+        if any(" " in value for field in call.argv for value in field.values):
+            yield from (effect for effect in handed_text.handed_texts(call, self.scene, known=known) if effect.kind in PASSED_ON)
 
     def passed_on(
         self, invocation: Invocation, base: str, argv: tuple[Field, ...], sure: Certainty, origin: tuple[str, ...]
@@ -249,7 +258,9 @@ def is_complete(words: tuple[Field, ...], before: tuple[Field, ...]) -> bool:
     runs = not before or any(word.text in RUNS for word in before)
     if len(before) > 3 and not runs:
         return False  # far behind the name it is more likely an operand
-    return name != "rm" or (runs and len(words) > 2 and (words[1].text or "").startswith("-"))
+    if name == "rm" and len(words) > 2 and re.fullmatch(r"-[a-zA-Z]*[rRf][a-zA-Z]*", words[1].text or ""):
+        return runs or any((word.text or word.prefix).startswith("/") for word in words[2:])
+    return name != "rm"
 
 
 def asks_for_help(call: Call) -> bool:

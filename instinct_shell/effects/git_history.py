@@ -89,6 +89,9 @@ def archive(call: Call, scene: Scene) -> Iterator[Effect]:
     """archive: packs a tree, or named paths of it, out of history."""
     for field in call.operands[1:]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", recursive="1", **{"from": "git"})
+    program = call.value("--exec")
+    if program is not None:
+        yield from run_text(call, scene, program, via="git archive --exec")
     out = call.value("-o", "--output")
     if out is not None:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)

@@ -51,6 +51,9 @@ def python(call: Call, scene: Scene) -> Iterator[Effect]:
                 value = words[at - 1].replace(values=(rest,)) if rest else words[at] if at < len(words) else literal("")
                 at += not rest
                 if letter == "c":
+                    if call.name.startswith("ipython") and (value.text or "").lstrip().startswith("!"):
+                        yield from scene.nested_shell((value.text or "").lstrip()[1:], call, via=call.name)
+                        return
                     yield from code_word(call, scene, value, "python", (literal("-c"), *words[at:]))
                     return
                 if letter == "m":
@@ -95,9 +98,16 @@ def _python_module(call: Call, scene: Scene, module: Field, argv: tuple[Field, .
     if name in _PYTHON_LISTENS:
         yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), via=name)
     elif name == "timeit":
-        for word in argv:
-            if not shown(word).startswith("-"):
+        code = [word for word in argv if not shown(word).startswith("-")]
+        if all(word.text is not None for word in code):
+            yield from code_word(call, scene, literal("\n".join(word.text or "" for word in code)), "python")
+        else:
+            for word in code:
                 yield from code_word(call, scene, word, "python")
+    elif name == "pdb" and argv and argv[0].text == "-c" and len(argv) > 1:
+        yield from code_word(call, scene, literal((argv[1].text or "").lstrip("!")) if argv[1].text else argv[1], "python")
+        for word in argv[2:3]:
+            yield from run_script(call, scene, word, "python", argv[3:])
     elif name in _PYTHON_RUNS_FILE or (name == "coverage" and argv and argv[0].text == "run"):
         files = [word for word in argv[name == "coverage" :] if not shown(word).startswith("-")]
         if files:

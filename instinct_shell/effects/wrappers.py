@@ -9,6 +9,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from . import flow, scripts
 from .call import Call, Program, Scene
+from .catalog import MODULES
 from .hijack import hijacks
 from .roles import file_effects
 from .shells import joined_text
@@ -47,8 +48,11 @@ def inner(skip: int = 0) -> Describer:
     """A describer for `program [options] OPERAND*skip command...`."""
 
     def describe(call: Call, scene: Scene) -> Iterator[Effect]:
-        words = call.operands[skip:]
-        if words:
+        own = skip and not (call.name == "setarch" and call.operands and call.operands[0].text in MODULES)  # the architecture may be left out
+        words = call.operands[skip if own else 0 :]
+        if len(words) == 1 and " " in (words[0].text or ""):
+            yield from scene.nested_shell(words[0].text or "", call, via=call.name)  # `entr -s 'npm test'`
+        elif words:
             yield from scene.nested_argv(words, call, via=call.name)
 
     return describe

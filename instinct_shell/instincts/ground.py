@@ -52,7 +52,8 @@ class Ground:
         self.workspace = workspace.rstrip("/") or "/"
         self.homes = homes
         self.guard_paths = tuple(path.rstrip("/") for path in guard_paths if path != "/")
-        self.writable = (*self._fill(profile.writable), *((cache,) if cache else ()))
+        self.named = self._fill(profile.writable)  # the folders that the profile names
+        self.writable = (*self.named, *((cache,) if cache else ()))
         self.scratch = tuple(folder for folder in self.writable if folder != self.workspace)
         exceptions = self._fill(profile.protected_exceptions)
         secrets = self._fill(profile.secrets)

@@ -240,5 +240,6 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
 
 
 def _can_be_in_scope(prefix: str, ground: Ground) -> bool:
-    """Whether some completion of the prefix lies in the scope."""
-    return any(inside(prefix.rstrip("/") or "/", folder) or folder.startswith(prefix) for folder in ground.writable)
+    """Whether some completion of the prefix lies in the scope. That the tools' caches lie in the home makes no `~/$name` harmless."""
+    begins = prefix.rstrip("/") or "/"
+    return any(inside(begins, folder) for folder in ground.writable) or any(folder.startswith(prefix) for folder in ground.named)

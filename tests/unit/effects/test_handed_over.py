@@ -25,6 +25,14 @@ CASES = [
     ("make MAKEFLAGS='--eval=$(shell rm -rf ~)'", "ask"), ("cargo watch -s 'rm -rf ~'", "deny"), ("cargo watch -x test -x 'run -- --port 1'", "allow"),
     ("fzf --bind 'enter:execute(rm -rf ~)'", "deny"), ("fzf --bind 'ctrl-r:reload(git ls-files)' --preview 'head {}'", "allow"), ("rg --pre rm x ~", "deny"),
     ("rg --pre cat x src", "allow"),
+    # shell text that a program is handed as one word: what plainly runs counts, what only mentions does not
+    ("tsc-watch --onSuccess 'rm -rf ~'", "deny"), ("tsc-watch --onSuccess 'node dist/index.js'", "allow"), ("some-tool --exec 'rm -rf ~'", "deny"),
+    ("some-tool -c 'sh -c \"rm -rf ~\"'", "deny"), ("some-tool --message 'rm -rf ~ is gone'", "allow"), ("notify-send 'rm -rf ~ is dangerous'", "allow"),
+    ("rpm --eval '%(rm -rf ~)'", "deny"), ("rpm --eval '%{_libdir}'", "allow"), ("hg --config hooks.pre-status='rm -rf ~' status", "deny"),
+    ("tex --shell-escape '\\write18{rm -rf ~}'", "deny"), ("pdflatex -interaction=nonstopmode main.tex", "allow"), ("bat --pager 'rm -rf ~' README.md", "deny"),
+    ("bat --pager 'less -R' README.md", "allow"), ("apt-get update -o APT::Update::Pre-Invoke::='rm -rf ~'", "deny"), ("when-changed src rm -rf /home/dev", "deny"),
+    ("entr -s 'rm -rf ~' < build/list", "deny"), ("ls src/*.ts | entr -c npm test", "allow"), ("git archive --exec='rm -rf ~' --remote=x HEAD", "deny"),
+    ("python3 -m timeit -s 'import os' 'os.system(\"rm -rf ~\")'", "deny"), ("python3 -m timeit -s 'x=1' 'x+1'", "allow"), ("ipython -c '!rm -rf ~'", "deny"),
     # folders that a pattern or git gives
     ('for d in packages/*/; do (cd "$d" && rm -rf dist && npm test); done', "allow"), ('for d in /home/*/; do (cd "$d" && rm -rf x); done', "deny"),
     ('for d in packages/*/; do (cd "$d" && cat .env); done', "deny"), ('cd "$(git rev-parse --show-toplevel)" && rm -rf dist', "allow"),
