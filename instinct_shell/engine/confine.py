@@ -160,6 +160,8 @@ _PROXY_VARIABLES = {
     "YARN_HTTP_PROXY": _PROXY,
     "YARN_HTTPS_PROXY": _PROXY,
 }
+# Tools' own settings, which would count before those: only where the caller has them.
+_OWN_PROXY = frozenset("PIP_PROXY CARGO_HTTP_PROXY npm_config_proxy npm_config_https_proxy NPM_CONFIG_PROXY NPM_CONFIG_HTTPS_PROXY".split())
 _JAVA_PROXY = " ".join(f"-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={hosts.PROXY_PORT}" for scheme in ("http", "https"))
 
 
@@ -170,7 +172,7 @@ def jail_environment(
     is, which takes the place of one that the caller uses and that cannot be reached inside."""
     pairs = dict(intent.env)
     if proxied:
-        pairs |= _PROXY_VARIABLES
+        pairs |= _PROXY_VARIABLES | dict.fromkeys(_OWN_PROXY & pairs.keys(), _PROXY)
         for name in ("MAVEN_OPTS", "GRADLE_OPTS"):
             pairs[name] = f"{pairs.get(name, '')} {_JAVA_PROXY}".strip()
     if disk.cache:

@@ -209,6 +209,7 @@ def outcome_object(outcome: Outcome) -> dict[str, object]:
             "limit": result.limit or None,
             "cause": outcome.cause or None,
             "execs_denied": result.execs_denied,
+            "connections": encode(result.connections, full=True),
         }
     )
     return shown

@@ -39,6 +39,7 @@ MOST_CONNECTIONS = 256  # at once; what comes on top waits in the kernel's queue
 MOST_BOOK = 1 << 20  # bytes of lines that nobody has collected; further connections are only counted
 HEAD_SECONDS = 30.0  # for a client to say what it wants
 CONNECT_SECONDS = 20.0
+MOST_ADDRESSES = 8  # of one name
 DRAIN_SECONDS = 1.0  # for what a command wrote just before it ended
 _MOST_PACKET = 1 << 18
 
@@ -159,7 +160,7 @@ class Proxy:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             found = []
-        for family, kind, _, _, place in found:
+        for family, kind, _, _, place in found[:MOST_ADDRESSES]:
             address = parse_address(str(place[0]))
             if address is None or not self._allow.reaches(address, port):
                 why = f"the name leads to {place[0]}, which is no public address, and the list does not name that address itself"

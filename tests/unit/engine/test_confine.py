@@ -110,6 +110,10 @@ def test_the_callers_proxy_gives_way_and_their_java_options_stay(staging):
     env = dict(confine(asked, (), staging, situation(), disk=OnDisk(registries=REGISTRIES)).env)
     assert env["HTTPS_PROXY"] == "http://127.0.0.1:18128"
     assert env["MAVEN_OPTS"].startswith("-Xmx1g -Dhttp.proxyHost=")
+    assert "PIP_PROXY" not in env
+    asked = intent("x").replace(env=(("PIP_PROXY", "http://corp.example:3128"), ("GOPROXY", "https://go.example")))
+    env = dict(confine(asked, (), staging, situation(), disk=OnDisk(registries=REGISTRIES)).env)
+    assert (env["PIP_PROXY"], env["GOPROXY"]) == ("http://127.0.0.1:18128", "https://go.example")
 
 
 def test_where_a_list_cannot_be_held_only_what_needs_it_asks_for_it(staging):
