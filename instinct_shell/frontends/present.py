@@ -186,12 +186,12 @@ def judgement_object(judgement: Judgement, identity: object = None) -> dict[str,
 
 def outcome_object(outcome: Outcome) -> dict[str, object]:
     """A run as one JSON-able object: what `--report-fd` and `--json` of `instinct-exec` carry."""
+    from ..model.codec import encode
+
     shown = judgement_object(outcome.judgement, outcome.judgement.run)
     result = outcome.result
     shown["request"] = outcome.request or None
     if outcome.apart is not None:
-        from ..model.codec import encode
-
         shown["overlay"] = encode(outcome.apart, full=True)
     shown["run"] = (
         None
