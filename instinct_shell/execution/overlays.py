@@ -69,20 +69,21 @@ class Overlays:
         if not run.isalnum():
             raise OverlayError(f"`{run}` is not a run id")
         self._check_place(spec)
+        before = time.clock_gettime_ns(_FILE_TIMES)
         try:
             self.sweep()
             with self._lock_all():
                 place = os.path.join(self._folder, run)
                 os.mkdir(place, 0o700)
                 self._locks[run] = _locked(place)
-            self._write(run, "phase", RUNNING)
+            self._write(run, "phase", RUNNING, durable=False)
             mode = stat.S_IMODE(os.stat(spec.workspace).st_mode)
             for name in (UPPER, WORK):
                 os.mkdir(os.path.join(place, name), 0o700)
             os.chmod(os.path.join(place, UPPER), mode)
         except OSError as error:
             raise explain(error, self._folder) from error
-        self._since[run] = _next_tick()
+        self._since[run] = _tick_after(before)
         return spec.replace(overlay=place)
 
     def _check_place(self, spec: JailSpec) -> None:
@@ -285,15 +286,16 @@ class Overlays:
         except (OSError, ValueError) as error:
             raise OverlayError(f"the kept change `{run}` cannot be read", hint=f"instinct overlay discard {run}") from error
 
-    def _write(self, run: str, name: str, text: str) -> None:
-        """One small file, on disk before it is seen."""
+    def _write(self, run: str, name: str, text: str, *, durable: bool = True) -> None:
+        """One small file, on disk before it is seen where that matters."""
         path = os.path.join(self._folder, run, name)
         try:
             fd = os.open(f"{path}.new", os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
             with open(fd, "w", encoding="ascii") as file:
                 file.write(text)
                 file.flush()
-                os.fsync(fd)
+                if durable:
+                    os.fsync(fd)
             os.rename(f"{path}.new", path)
         except OSError as error:
             raise explain(error, path) from error
@@ -312,6 +314,7 @@ class Overlays:
     def _unlock(self, run: str) -> None:
         fd = self._locks.pop(run, -1)
         if fd >= 0:
+            fcntl.flock(fd, fcntl.LOCK_UN)  # also for whoever was forked meanwhile
             os.close(fd)
 
     def _remove(self, run: str) -> None:
@@ -332,6 +335,7 @@ class _Locked:
         fcntl.flock(self._fd, fcntl.LOCK_EX)
 
     def __exit__(self, *_: object) -> None:
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
         os.close(self._fd)
 
 
@@ -366,9 +370,8 @@ def _locked(place: str) -> int:
     return fd
 
 
-def _next_tick() -> int:
-    """The clock of file times, just after it has moved on: what was changed before has an earlier time, what is changed from now on has not."""
-    before = time.clock_gettime_ns(_FILE_TIMES)
+def _tick_after(before: int) -> int:
+    """The clock of file times once it has moved on: what was changed before has an earlier time, what is changed from now on has not."""
     while (now := time.clock_gettime_ns(_FILE_TIMES)) == before:
         time.sleep(0.0005)
     return now
