@@ -191,4 +191,4 @@ def _line(one: Change, below: int) -> str:
     letter = "M" if one.what == "modified" else "A"
     if one.kind == "link":
         return f"{letter} {path} -> {one.to}"
-    return f"{letter} {path}/" if one.kind == "dir" else f"{letter} {path} ({one.size} bytes)"
+    return f"{letter} {path}/" if one.kind == "dir" else f"{letter} {path} ({one.size} byte{'' if one.size == 1 else 's'})"
