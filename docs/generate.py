@@ -176,8 +176,8 @@ What the whole command was judged and allowed to do covers what it starts: the s
 exec of its own. What could not be judged (a fault, no verdict within 3 seconds, memory that cannot be read) is refused, except where the profile lets
 unknown programs run (`"unknown" = "allow"` in `[effects]`): then it goes on and is a near-miss. When the launcher is lost, every exec fails. In a
 session a process stays behind for what a command left in the background, and ends with it.
-It guards meaning and is not the boundary: the kernel reads path and words again after they were judged, so a program that changes them in between, or
-that needs no exec for its harm, is held by the jail alone.
+It guards meaning and is not the boundary: the kernel reads path and words again after they were judged, so a program that changes them in between, that
+needs no exec for its harm, or that is a copy of another one under a new name, is held by the jail alone.
 
 **Network.** With `allowlist` or `none` a command has a network of its own with nothing but loopback. For a list the jail's first process makes a listener inside and hands it
 out to a proxy, a process outside that ends with the jail, or with the session that shares the network. A killed proxy leaves no way out; the next command of a

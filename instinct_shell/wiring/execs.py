@@ -6,7 +6,6 @@ of which nothing is known (`"unknown" = "allow"` in `[effects]`), and is refused
 
 from __future__ import annotations
 
-import json
 import os
 import time
 
@@ -61,6 +60,8 @@ class ExecSteps:
 
     def cover(self, parent: Judgement) -> None:
         """Another command was allowed: its effects cover what it starts."""
+        import json
+
         data = json.dumps({"run": parent.run, "effects": encode(parent.effects)}).encode()
         os.pwrite(self._memory, data, 0)
         os.ftruncate(self._memory, len(data))
@@ -68,6 +69,8 @@ class ExecSteps:
     def _current(self) -> Judgement:
         """The command that runs now."""
         if self.shared and (size := os.fstat(self._memory).st_size):
+            import json
+
             said, _ = json.JSONDecoder().raw_decode(os.pread(self._memory, size, 0).decode())
             self._parent = self._parent.replace(run=said["run"], effects=decode(tuple[Effect, ...], said["effects"]))
         return self._parent
