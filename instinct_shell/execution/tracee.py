@@ -10,6 +10,7 @@ import os
 import struct
 
 from ..model.execs import ExecRequest
+from .jail import syscalls
 
 _PIECE = 4096
 _MOST_PATH = 4096
@@ -35,11 +36,17 @@ class Tracee:
         self._left = _MOST_BYTES
         try:
             self._memory = os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
+        except PermissionError:
+            # Of a process that hides (ssh-agent, gpg-agent) the file is root's; who owns the jail's user namespace may read the memory all the same.
+            self._memory = -1
+            if not self._read(self._path, 1):
+                raise Unreadable("its memory is closed to us") from None
         except OSError as problem:
             raise Unreadable(f"its memory is closed to us ({problem.strerror})") from None
 
     def close(self) -> None:
-        os.close(self._memory)
+        if self._memory >= 0:
+            os.close(self._memory)
 
     def path(self) -> bytes:
         """The path as it was given; of a descriptor, what that leads to."""
@@ -112,6 +119,8 @@ class Tracee:
 
     def _read(self, address: int, size: int) -> bytes:
         """Up to `size` bytes; less where the memory ends."""
+        if self._memory < 0:
+            return syscalls.read_memory(self.pid, address, size)
         try:
             return os.pread(self._memory, size, address)
         except (OSError, OverflowError, ValueError):

@@ -218,6 +218,38 @@ def test_a_program_that_is_not_there_is_not_asked_about(scene: Scene) -> None:
     assert scene.asked() == []
 
 
+def test_a_process_that_hides_its_memory(scene: Scene) -> None:
+    """Seen all the same where the jail has a user namespace of ours, and refused where not: never let through unseen."""
+    code = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)  # not dumpable, as ssh-agent and gpg-agent make themselves
+os.execv("/bin/echo", ["echo", WORD])
+"""
+    run = scene.python(code.replace("WORD", "'fine'"))
+    assert run.out == b"fine\n" or b"scripted: not judged, its memory is closed to us" in run.err, run
+    if scene.level != "partial":
+        assert run.out == b"fine\n", run
+    assert scene.python(code.replace("WORD", "'deny-me'")).out == b""
+
+
+def test_a_filter_of_its_own_takes_nothing_over(scene: Scene) -> None:
+    """A process may add filters of its own; a second listener, which would answer in our place, the kernel refuses."""
+    code = """
+import ctypes, errno, os, struct
+libc = ctypes.CDLL(None, use_errno=True)
+code = struct.pack("=HBBI", 6, 0, 0, 0x7FC00000)
+memory = ctypes.create_string_buffer(code, len(code))
+header = ctypes.create_string_buffer(struct.pack("@HP", 1, ctypes.addressof(memory)))
+libc.prctl(38, 1, 0, 0, 0)
+number = 317 if os.uname().machine == "x86_64" else 277
+print(libc.syscall(number, 1, 8, header), errno.errorcode[ctypes.get_errno()], flush=True)
+os.execv("/bin/echo", ["echo", "deny-me"])
+"""
+    run = scene.python(code)
+    assert run.out == b"-1 EBUSY\n", run
+    assert b"scripted: denied" in run.err
+
+
 def test_without_a_judge_nothing_runs(caller: Caller, level: str) -> None:
     run = caller.shell(caller.folder(), "echo ran", at=level, spec={"supervise_execs": True})
     assert (run.status, run.out) == (125, b""), run

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import struct
 from ctypes import c_long, c_void_p
 
 MACHINE = os.uname().machine
@@ -155,6 +156,14 @@ def call(step: str, name: str, *arguments: int | bytes | None) -> int:
     if result < 0:
         raise StepFailed(step, -result)
     return result
+
+
+def read_memory(pid: int, where: int, size: int) -> bytes:
+    """Up to `size` bytes of another process's memory; less where it ends, b"" where it may not be read."""
+    found = buffer(bytes(size))
+    ours, theirs = (buffer(struct.pack("@PN", at, size)) for at in (address(found), where))
+    count = attempt("process_vm_readv", pid, address(ours), 1, address(theirs), 1, 0)
+    return found.raw[:count] if count > 0 else b""
 
 
 def buffer(content: bytes) -> ctypes.Array[ctypes.c_char]:
