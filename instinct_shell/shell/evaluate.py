@@ -160,6 +160,15 @@ class Evaluator:
             return " \t\n"
         return found.text if isinstance(found, Text) and found.text is not None else " \t\n"
 
+    def all_ifs(self) -> tuple[str, ...]:
+        """Every set of field separators that may be in force; () when they are not known."""
+        found = self.state.variables.get("IFS") if "IFS" in self.state.variables else None
+        if found is None:
+            return (self.ifs(),)
+        if not isinstance(found, Text) or not found.known:
+            return ()
+        return (*found.values, *((" \t\n",) if found.unset else ()))
+
     def ifs_is_known(self) -> bool:
         """Whether `ifs` is what it surely is."""
         if "IFS" not in self.state.variables:

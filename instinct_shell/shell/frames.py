@@ -52,7 +52,7 @@ def run_function(ev: Evaluator, node: Node) -> None:
     """A definition; the body runs where it is called."""
     assert isinstance(node, Function)
     ev.function_names[node.name] = None
-    ev.state.functions[node.name] = (node.body, True)
+    ev.state.functions[node.name] = ((node.body,), True)
     ev.bodies[id(node.body)] = (node.name, node.body, ev.nested_span)
     ev.state.version += 1
     if node.name == "command_not_found_handle":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
 
 from . import nested, outputs, values
 from .call import Call
@@ -55,8 +56,11 @@ def read(ev: Evaluator, call: Call) -> State | None:
     line = _next(channel, delimiter, number, raw)
     if array:
         if line.text is not None:
-            pieces = split_ifs(line.text, ev.ifs())[0]
-            ev.state.assign(array, Array({str(n): Text((p,)) for n, p in enumerate(pieces)}))
+            rows = [split_ifs(line.text, ifs)[0] for ifs in ev.all_ifs()]
+            if len({tuple(row) for row in rows}) == 1:
+                ev.state.assign(array, Array({str(n): Text((p,)) for n, p in enumerate(rows[0])}))
+            else:
+                ev.state.assign(array, Array({}, False, values.unknown("split at separators that are not known", "read")))
         else:
             ev.state.assign(array, Array({}, False, line))
         return None
@@ -67,8 +71,10 @@ def read(ev: Evaluator, call: Call) -> State | None:
         for name in names:
             ev.state.assign(name, Text((), line.reason, line.origins))
         return None
-    for name, value in zip(names, _split_line(line.text, len(names), ev.ifs()), strict=True):
-        ev.state.assign(name, Text((value,)))
+    rows = [_split_line(line.text, len(names), ifs) for ifs in ev.all_ifs()]
+    for at, name in enumerate(names):
+        found = [Text((row[at],)) for row in rows]
+        ev.state.assign(name, reduce(values.join, found) if found else values.unknown("split at separators that are not known", "read"))
     return None
 
 

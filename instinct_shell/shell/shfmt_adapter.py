@@ -304,8 +304,8 @@ class _Adapter(WordAdapter):
     def assignment(self, node: Json) -> Assignment:
         span = self.span(node)
         name = node["Name"]["Value"]
-        if not name.isascii():
-            self.doubt("a variable name that is not ASCII is a command name for bash")
+        if not name.isascii() or not name.isidentifier():
+            self.doubt("what is no name of a variable for bash makes the word a command name")
         append = bool(node.get("Append"))
         index = self.index(node["Index"]) if node.get("Index") else None
         array = node.get("Array")

@@ -118,12 +118,17 @@ def invoke(
     held = _set_temporarily(ev, temporary) if temporary else None
     try:
         if name is not None and name in state.functions:
-            body, sure = state.functions[name]
+            bodies, sure = state.functions[name]
+            if sure and len(bodies) == 1:
+                return frames.call(ev, name, bodies[0], fields, fds, streams, span)
+            before, after = state.copy(), None if sure else state
+            for body in bodies:
+                ev.state = before.copy()
+                ev.uncertain(partial(frames.call, ev, name, body, fields, fds, streams, span), "branch")
+                after = ev.state if after is None else merge(after, ev.state)
+            ev.state = after or before
             if sure:
-                return frames.call(ev, name, body, fields, fds, streams, span)
-            before = state.copy()
-            ev.uncertain(lambda: frames.call(ev, name, body, fields, fds, streams, span), "branch")
-            ev.state = merge(before, ev.state)
+                return None
         words = builtins.unwrapped(fields)
         inner = words[0].text if words else None
         handler = builtins.TABLE.get(inner) if inner is not None else None

@@ -66,7 +66,7 @@ class State:
         self.cwd = cwd
         self.oldpwd: Text | None = None
         self.stack: tuple[Text, ...] = ()
-        self.functions: dict[str, tuple[Node, bool]] = {}  # name -> (body, surely defined)
+        self.functions: dict[str, tuple[tuple[Node, ...], bool]] = {}  # name -> (the body, or any of these; surely defined)
         self.attributes: dict[str, str] = {}  # name -> letters of declare (i, u, l, n, A ...); replaced, never changed in place
         self.references: dict[
             str, str
@@ -176,9 +176,9 @@ def merge(first: State, second: State) -> State:
     for name in {**first.functions, **second.functions}:
         here, there = first.functions.get(name), second.functions.get(name)
         if here is not there:
-            chosen = here or there
-            assert chosen is not None
-            new.functions[name] = (chosen[0], False)
+            (one, surely), (other, too) = here or ((), False), there or ((), False)
+            bodies = (*one, *(body for body in other if all(body is not known for known in one)))
+            new.functions[name] = (bodies[:_MOST_BODIES], surely and too)
     new.doubtful = first.doubtful | second.doubtful
     if first.references != second.references:
         for name in {**first.references, **second.references}:
@@ -205,6 +205,7 @@ def merge(first: State, second: State) -> State:
 
 
 _MOST_REFERENCES = 8
+_MOST_BODIES = 8  # that one name may stand for; each is evaluated where it is called
 _RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob"})
 MISSING = Text(("",), unset=("?",))
 
