@@ -120,7 +120,7 @@ def worktree(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.GIT_DISCARD, field, force="1", worktree="1", sweep="1")
     elif verb == "add":
         for field in call.operands[1:2]:
-            yield from file_effects(call, scene, EffectKind.FILE_CREATE, field, folder="1")
+            yield from file_effects(call, scene, EffectKind.FILE_CREATE, field, folder="1", worktree="1")
 
 
 def checkout_index(call: Call, scene: Scene) -> Iterator[Effect]:

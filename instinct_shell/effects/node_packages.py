@@ -223,8 +223,12 @@ def run_package(call: Call, scene: Scene, argv: tuple[Field, ...], via: str) -> 
         if text is not None and not packages:
             bare = text if text.startswith("@") and text.count("@") == 1 else text.rsplit("@", 1)[0] if "@" in text[1:] else text
             head = literal(bare.rsplit("/", 1)[-1] if bare.startswith("@") else bare, head.span)
-        yield from scene.nested_argv((head, *inner[1:]), call, via=via)
+        if head.text not in _NAMESAKES:
+            yield from scene.nested_argv((head, *inner[1:]), call, via=via)
 
+
+# Packages whose program bears the name of one of the system's, and does something else.
+_NAMESAKES = frozenset("sv n ip at watch link install look service split expand kill-port column test".split())
 
 PROGRAMS: tuple[Program, ...] = (
     Program(

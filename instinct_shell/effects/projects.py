@@ -15,6 +15,7 @@ from . import recipes
 from .call import Call, Scene, inside
 from .followed import GIVEN, followed
 from .roles import path_effects
+from .scripts import opaque
 from .verbs import environment_text, with_attributes
 
 TYPE_CHECKING = False
@@ -52,6 +53,9 @@ def task_file(
             yield with_attributes(effect.replace(attributes=tuple(pair for pair in effect.attributes if pair[0] != "dynamic")), unread="1")
             continue
         path, text = _find(effect.target.text, file, scene)
+        if text is None and (fetched := _fetched(effect.target.text, file, scene)):
+            yield opaque(call, "network", "the task file is fetched by the same line", language=language, target=Target(TargetKind.PATH, fetched))
+            continue
         if text is None:
             yield with_attributes(effect, target_env=environment_text(call, scene))
             continue
@@ -83,6 +87,13 @@ def _find(path: str, file: str, scene: Scene) -> tuple[str, str | None]:
         if text is not None:
             return one, text
     return path, None
+
+
+def _fetched(path: str, file: str, scene: Scene) -> str:
+    """The task file that the same text brings from the network, or ""."""
+    folder = posixpath.dirname(path)
+    names = [posixpath.join(folder, posixpath.basename(name)) for name in CANDIDATES.get(file, (file,))]
+    return next((name for name in names if name in scene.files and scene.sources.get(name) == "network"), "")
 
 
 def _includes(language: str, text: str, given: tuple[tuple[str, str], ...], folder: str, scene: Scene) -> tuple[tuple[str, str], ...]:

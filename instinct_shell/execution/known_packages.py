@@ -62,14 +62,17 @@ _FEW = {
 # Owners under whose name nobody else can publish.
 _OWNERS = {
     "go": tuple(
-        "golang.org/x/ google.golang.org/ cloud.google.com/go k8s.io/ sigs.k8s.io/ go.uber.org/ gorm.io/ gopkg.in/yaml. github.com/aws/ "
-        "github.com/google/ github.com/golang/ github.com/spf13/ github.com/stretchr/ github.com/gin-gonic/ github.com/gorilla/ "
-        "github.com/labstack/ github.com/gofiber/ github.com/go-chi/ github.com/jackc/ github.com/jmoiron/ github.com/lib/pq github.com/mattn/ "
-        "github.com/redis/ github.com/go-redis/ github.com/prometheus/ github.com/grafana/ github.com/hashicorp/ github.com/docker/ "
-        "github.com/moby/ github.com/Azure/ github.com/golang-jwt/ github.com/golang-migrate/ github.com/go-sql-driver/ github.com/rs/ "
-        "github.com/sirupsen/ github.com/urfave/ github.com/charmbracelet/ github.com/fatih/ github.com/joho/ github.com/caarlos0/ "
-        "github.com/samber/ github.com/testcontainers/ github.com/onsi/ github.com/uptrace/ github.com/segmentio/ github.com/nats-io/ "
-        "github.com/twmb/ github.com/elastic/ go.mongodb.org/ go.opentelemetry.io/ entgo.io/ connectrpc.com/ modernc.org/".lower().split()
+        "github.com/golangci/ github.com/air-verse/ github.com/swaggo/ honnef.co/go/ mvdan.cc/ github.com/vektra/ github.com/sqlc-dev/ "
+        "github.com/pressly/ github.com/goreleaser/ github.com/bufbuild/ github.com/go-delve/ github.com/a-h/templ github.com/magefile/ "
+        "github.com/go-task/ github.com/evilmartians/ github.com/securego/ golang.org/x/ google.golang.org/ cloud.google.com/go k8s.io/ "
+        "sigs.k8s.io/ go.uber.org/ gorm.io/ gopkg.in/yaml. github.com/aws/ github.com/google/ github.com/golang/ github.com/spf13/ "
+        "github.com/stretchr/ github.com/gin-gonic/ github.com/gorilla/ github.com/labstack/ github.com/gofiber/ github.com/go-chi/ "
+        "github.com/jackc/ github.com/jmoiron/ github.com/lib/pq github.com/mattn/ github.com/redis/ github.com/go-redis/ github.com/prometheus/ "
+        "github.com/grafana/ github.com/hashicorp/ github.com/docker/ github.com/moby/ github.com/Azure/ github.com/golang-jwt/ "
+        "github.com/golang-migrate/ github.com/go-sql-driver/ github.com/rs/ github.com/sirupsen/ github.com/urfave/ github.com/charmbracelet/ "
+        "github.com/fatih/ github.com/joho/ github.com/caarlos0/ github.com/samber/ github.com/testcontainers/ github.com/onsi/ github.com/uptrace/ "
+        "github.com/segmentio/ github.com/nats-io/ github.com/twmb/ github.com/elastic/ go.mongodb.org/ go.opentelemetry.io/ entgo.io/ "
+        "connectrpc.com/ modernc.org/".lower().split()
     ),
     "composer": tuple(
         "symfony/ laravel/ illuminate/ doctrine/ league/ spatie/ phpunit/ phpstan/ psalm/ vimeo/psalm guzzlehttp/ monolog/ psr/ twig/ ramsey/uuid "

@@ -162,7 +162,8 @@ def _created_outside(effect: Effect, ground: Ground) -> Said | None:
     path = path_of(effect) or effect.target.text
     if not path or elsewhere(effect) or ground.in_scope(path.rstrip("/") or "/") or ground.is_sink(path) or effect.has("bound"):
         return None
-    return Decision.ASK, f"creates {ground.shown(path)}, {ground.place(path)}", "create it inside the workspace, such as `mkdir -p build`"
+    instead = "`git worktree add .worktrees/next`" if effect.has("worktree") else "`mkdir -p build`"
+    return Decision.ASK, f"creates {ground.shown(path)}, {ground.place(path)}", f"create it inside the workspace, such as {instead}"
 
 
 def _resolved(effect: Effect, ground: Ground, facts: Facts) -> Said | None:
