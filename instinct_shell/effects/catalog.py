@@ -185,6 +185,19 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "frpc zrok ping ping6 fping dig nslookup host whois traceroute tracepath mtr drill resolvectl getent arping",
     ),
     (
+        "attackers",
+        "hydra medusa ncrack patator crowbar brutespray thc-hydra kerbrute john hashcat ophcrack fcrackzip rarcrack "
+        "msfconsole msfvenom msfdb sqlmap commix wpscan xsser beef-xss routersploit setoolkit evil-winrm crackmapexec "
+        "nxc netexec impacket-secretsdump impacket-psexec impacket-wmiexec impacket-smbexec impacket-ntlmrelayx "
+        "secretsdump.py psexec.py wmiexec.py ntlmrelayx.py bloodhound-python powershell-empire sliver-client "
+        "sliver-server havoc covenant nikto responder mitm6 bettercap ettercap arpspoof dsniff urlsnarf sslstrip "
+        "airmon-ng airodump-ng aireplay-ng aircrack-ng wifite reaver bully kismet masscan zmap zgrab zgrab2 linpeas "
+        "linpeas.sh winpeas linenum.sh linux-exploit-suggester.sh les.sh pspy pspy64 unix-privesc-check slowloris "
+        "slowhttptest goldeneye hulk t50 torshammer xerxes loic hoic mhddos xmrig minerd cpuminer ccminer ethminer "
+        "t-rex nbminer phoenixminer lolminer lolMiner xmr-stak cgminer bfgminer srbminer-multi teamredminer gminer "
+        "hping3 hping nping",
+    ),
+    (
         "uploads",
         "croc wormhole wormhole-william ffsend pastebinit pastebin gist wgetpaste termbin haste ix transfer transfer.sh transfersh onionshare-cli qrcp "
         "ipfs mc mcli azcopy b2 gdrive mega-put megaput megacopy dropbox_uploader.sh slackcat telegram-send warp portal sendme 0x0",

@@ -8,7 +8,7 @@ lacks. Also the seeds' `scope.operations`: an intent type or effect kind that is
 container on this machine; the loopback address.
 
 *How it was fooled before*: `git -c core.hooksPath=... commit`, `--no-verify`, `docker exec db psql -c ...`, a hook written with `printf >`, an
-upload by `curl -T`, `scp`, `rclone`, `git push https://token@elsewhere`.
+upload by `curl -T`, `scp`, `rclone`, `git push https://token@elsewhere`. Tools made to attack other machines ask, floods and miners are denied.
 
 *To adjust*: `[effects]`, `[network]`, `[names]`, `[database]`, `[git]`, `host_executed` in `[paths]`, `operations` in `[scope]`.
 """
@@ -172,6 +172,9 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
         )
     if kind is EffectKind.PROCESS_KILL:
         return _kill(effect, profile)
+    if effect.has("attack"):
+        least = Decision.DENY if effect.has("never") else max(Decision.ASK, profile.effect_decision(EffectKind.NET_REMOTE_EXEC))
+        return least, f"runs {shown(effect.target.text)}, which {effect.get('attack')}", "leave that to a person"
     decision = profile.effect_decision(kind)
     if kind is EffectKind.DB_WRITE and _throwaway_row(effect, profile):
         return None
