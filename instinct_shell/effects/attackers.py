@@ -40,7 +40,7 @@ def attacker(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from named_secrets(call, scene)
 
 
-def hping(call: Call, scene: Scene) -> Iterator[Effect]:  # noqa: ARG001  # the shape of a describer
+def hping(call: Call, scene: Scene) -> Iterator[Effect]:  # the shape of a describer
     """hping3: a packet at a time it only asks, with --flood it floods."""
     flood = any(word.text == "--flood" for word in call.argv)
     yield call.effect(
