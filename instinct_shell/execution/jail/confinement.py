@@ -84,6 +84,8 @@ class Confinement:
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)  # bubblewrap has let SIGCHLD through
             self._close_all_but(report, *self.needed())
+            # bubblewrap has asked for its own death signal by now; a launcher that was killed before has ended unnoticed.
+            self._stay_with_launcher(signal.SIGKILL, report)
             here = os.stat(".")
             if (here.st_dev, here.st_ino) != folder:
                 raise StepFailed(f"entering `{self.spec.cwd}`: it is not the folder that was judged")

@@ -215,6 +215,11 @@ def answer(client: socket.socket, request: Request, status: int, text: str) -> N
 
 def receive_listeners() -> tuple[dict[int, socket.socket], int] | None:
     """The listeners made inside by their ports, and the jail's network; None when the jail has a proxy already, or was never made."""
+    waiting = select.poll()
+    for fd in (CHANNEL, LIFELINE):
+        waiting.register(fd, select.POLLIN)
+    if LIFELINE in dict(waiting.poll()):
+        return None
     with socket.socket(fileno=CHANNEL) as channel:
         ports, descriptors, _, _ = socket.recv_fds(channel, 1024, 253)
     if not descriptors:

@@ -125,3 +125,15 @@ def test_a_book_is_read_once_and_bounded(monkeypatch: pytest.MonkeyPatch, book: 
 def test_a_torn_line_is_left_out() -> None:
     line = json.dumps({"by": 1, "id": 1, "how": "http", "host": "a.example", "port": 80, "refused": "no"}).encode()
     assert [one.host for one in network.read_book(line + b"\n" + line[:20])] == ["a.example"]
+
+
+def test_a_proxy_whose_launcher_ends_before_there_is_a_jail_ends_too(book: int) -> None:
+    """Somebody else may still have the channel on which the listeners would come."""
+    theirs, ours = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    lifeline, kept = os.pipe()
+    with theirs, ours:
+        ours.send(json.dumps({"allow": ["a.example"], "publish": [], "advice": "", "session": False}).encode())
+        pid = network._spawn(theirs.fileno(), lifeline, book)
+        os.close(lifeline)
+        os.close(kept)
+        assert os.waitpid(pid, 0) == (pid, 0)
