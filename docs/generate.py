@@ -110,6 +110,10 @@ host reach ports of it. An allow-list is held by the kernel and a proxy outside 
 | `"127.0.0.1:5432"` | a server of this machine: it answers at that very port inside, for every program |
 | `"@package-registries"` | the package indexes of this machine, by the files of pip, uv, npm, pnpm, yarn, cargo and go in the account's home and in `/etc`. A project's file or a variable adds nothing, and a tool's built-in default is added by its name |
 
+Set inside: `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` in both spellings, `NO_PROXY` for the jail's own loopback, `NODE_USE_ENV_PROXY`, `YARN_HTTP(S)_PROXY`, `MAVEN_OPTS`, `GRADLE_OPTS`;
+`PIP_PROXY`, `CARGO_HTTP_PROXY`, `npm_config_(https_)proxy` where the caller has them. A proxy in a tool's own file (git's `http.proxy`) still counts before those, and other Java programs
+need `-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=18128`. Bounds: 256 connections at once, 30 seconds and 16 KB to say where to, 15 minutes without a byte.
+
 What is refused is said on stderr, in the answer of the proxy, and in the audit record (`connections` of `finished`). SECURITY.md says what a list does not hold.
 
 `credentials = ["git"]` lends the person's ssh agent (its socket, never a key) and the files of git's `store` helper to a command that is git and nothing else: `push`,
