@@ -39,7 +39,7 @@ class OnDisk(Value):
 
     cache: the cache folder of this workspace, "" for none. shared: folders outside the workspace that hold its repository, writable too.
     registries: the hosts of the package indexes that this machine is configured for, as entries of an allow-list.
-    readable_caches: variables by which tools read the person's own caches.
+    readable_caches: variables by which tools read the person's own caches. guarded: of the protected what the host runs or trusts.
     """
 
     protected: tuple[str, ...] = ()
@@ -48,6 +48,7 @@ class OnDisk(Value):
     shared: tuple[str, ...] = ()
     registries: tuple[str, ...] = ()
     readable_caches: tuple[tuple[str, str], ...] = ()
+    guarded: tuple[str, ...] = ()
 
 
 def confine(

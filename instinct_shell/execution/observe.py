@@ -11,11 +11,13 @@ what appeared under it without having been judged is set aside under another nam
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 
 from ..model.effect import EffectKind, TargetKind
 from ..model.value import Value
+from .unjudged import ELSEWHERE, HOOKS, Window, aside, culprits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,12 +76,13 @@ class Seen:
 class Observer:
     """Looks at predicted targets and at `watched` path patterns (the profile's host_executed and never_write; those with stars are skipped).
 
-    held: those of them, from the workspace on, that must not come into being unjudged.
+    held: those of them, from the workspace on, that must not come into being unjudged. risky: what makes a new configuration of git's one of those.
     """
 
-    def __init__(self, watched: Sequence[str] = (), *, held: Sequence[str] = ()) -> None:
+    def __init__(self, watched: Sequence[str] = (), *, held: Sequence[str] = (), risky: Sequence[str] = ()) -> None:
         self._watched = _plain((*watched, *held))
-        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")))
+        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")) and name not in ELSEWHERE)
+        self._risky = risky
 
     def before(self, effects: Iterable[Effect], workspace: str) -> Seen:
         """Look before the run. Never raises: what cannot be looked at counts as not there."""
@@ -95,27 +98,26 @@ class Observer:
         """Look again and compare."""
         changed = []
         surprises = []
-        set_aside = []
+        moved: list[str] = []
+        run = (Window(0.0, math.inf, seen.effects),)
         for path, before in seen.predicted.items():
             what = _compare(before, _look(path))
             if what:
                 changed.append(Change(path, what))
-            if what == "deleted" and not any(effect.kind in REMOVES and _covers(effect, path, workspace) for effect in seen.effects):
+            if what == "deleted" and not any(effect.kind in REMOVES and covers(effect, path, workspace) for effect in seen.effects):
                 surprises.append(f"`{path}` was deleted; only a change was predicted")
         now = dict(self._looks(workspace))
         for path in sorted({*seen.watched, *now}):
             what = _compare(seen.watched.get(path), now.get(path))
-            if what and path not in seen.predicted and not any(_covers(effect, path, workspace) for effect in seen.effects):
+            if what and path not in seen.predicted and not any(covers(effect, path, workspace) for effect in seen.effects):
                 surprises.append(f"`{path}` was {what}; nothing of the kind was predicted")
-            if what == "created" and self._is_held(path, seen, workspace) and (place := _move_away(path)):
-                set_aside.append(f"`{path}` was made without having been judged; it is set aside as `{place}`")
-        return Changes(tuple(changed), tuple(dict.fromkeys((*surprises, *set_aside))), len(seen.predicted) + len(now), tuple(set_aside))
+            if what == "created" and self._is_held(path, workspace):
+                moved += (aside(culprit) for culprit in culprits(path, run, workspace, self._risky))
+        away = tuple(words for words in moved if words)
+        return Changes(tuple(changed), tuple(dict.fromkeys((*surprises, *away))), len(seen.predicted) + len(now), away)
 
-    def _is_held(self, path: str, seen: Seen, workspace: str) -> bool:
-        if not any(path == (place := f"{workspace}/{name}") or path.startswith(f"{place}/") for name in self._held):
-            return False
-        named = [effect for effect in seen.effects if effect.kind not in (EffectKind.GIT_CONFIG, EffectKind.GIT_HOOK)]
-        return not any(_covers(effect, path, workspace) for effect in named)
+    def _is_held(self, path: str, workspace: str) -> bool:
+        return any(path == (place := f"{workspace}/{name}") or path.startswith(f"{place}/") for name in self._held)
 
     def _looks(self, workspace: str) -> Iterator[tuple[str, Look]]:
         for pattern in self._watched:
@@ -126,27 +128,19 @@ class Observer:
             if not stat.S_ISDIR(found[2]):
                 yield path, found
                 continue
+            yield path, found
             try:
-                names = sorted(os.listdir(path))[:MOST_CHILDREN]
+                names = list(HOOKS) if path.endswith("/.git/hooks") else sorted(os.listdir(path))[:MOST_CHILDREN]
             except OSError:
                 continue
             for name in names:
                 inner = os.path.join(path, name)
-                yield inner, _look(inner)
+                if (look := _look(inner)) is not None:
+                    yield inner, look
 
 
 def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pattern.rstrip("/") for pattern in patterns if not any(character in pattern for character in "*?[")))
-
-
-def _move_away(path: str) -> str:
-    """Gives it another name beside its own, and says which; "" when that cannot be done."""
-    place = f"{path}.set-aside-{os.urandom(3).hex()}"
-    try:
-        os.rename(path, place)
-    except OSError:
-        return ""
-    return place
 
 
 def _look(path: str) -> Look:
@@ -170,7 +164,7 @@ def _compare(before: Look, after: Look) -> str:
     return "changed"
 
 
-def _covers(effect: Effect, path: str, workspace: str) -> bool:
+def covers(effect: Effect, path: str, workspace: str) -> bool:
     """Whether a predicted effect names this path, a folder above it, or git's own files for git's own verbs."""
     if effect.kind in (EffectKind.GIT_CONFIG, EffectKind.GIT_HOOK) and "/.git/" in path:
         return True

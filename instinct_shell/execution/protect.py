@@ -34,7 +34,7 @@ _GIT_DATA, _TRUSTED, _HOST_RUN, _CONTENT = range(4)  # what is protected first w
 def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDisk:
     """The existing protected paths and secrets. A folder that cannot be read is left out: the command cannot read it either. Raises JailError."""
     ground = _ground(profile, situation)
-    protected, hidden = _in_workspace(ground)
+    protected, hidden, guarded = _in_workspace(ground)
     masked = _secrets(ground)
     if profile.mask_env_files:
         masked += hidden
@@ -42,7 +42,7 @@ def on_disk(profile: Profile, situation: Situation, *, cache: str = "") -> OnDis
 
     elsewhere = linked(ground.workspace)
     protected += [*elsewhere.held, *(path for folder in elsewhere.folders for path in _git_data(folder))]
-    return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache, elsewhere.folders)
+    return OnDisk(tuple(protected), tuple(dict.fromkeys(masked)), cache, elsewhere.folders, guarded=guarded)
 
 
 def secrets_on_disk(profile: Profile, situation: Situation) -> tuple[str, ...]:
@@ -55,8 +55,11 @@ def _ground(profile: Profile, situation: Situation) -> Ground:
     return ground_for(profile, situation.workspace, homes, situation.guard_paths)
 
 
-def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
-    """(paths to keep read-only, `.env*` files) of the workspace, what matters most first. Raises JailError when too much of that is near the top."""
+def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]]:
+    """(paths to keep read-only, `.env*` files, what the host runs or trusts) of the workspace, what matters most first.
+
+    Raises JailError when too much of that is near the top.
+    """
     top = ground.workspace.rstrip("/")
     found: dict[str, int] = {}
     env_files: list[str] = []
@@ -73,7 +76,7 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
         for folder in level:
             seen += 1
             if seen > MOST_FOLDERS:
-                return _chosen(found, top), env_files
+                return _chosen(found, top), env_files, _guarded(found)
             try:
                 with os.scandir(folder) as entries:
                     listed = [(entry.name, entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
@@ -96,7 +99,7 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str]]:
                 elif is_folder and not ground.rebuildable(path):
                     following.append(path)
         level = sorted(following, key=lambda path: path.rpartition("/")[2] not in first)
-    return _chosen(found, top), env_files
+    return _chosen(found, top), env_files, _guarded(found)
 
 
 def _git_data(folder: str) -> list[str]:
@@ -118,6 +121,10 @@ def _git_data(folder: str) -> list[str]:
                     following.append(path)
         level = following
     return found
+
+
+def _guarded(found: dict[str, int]) -> tuple[str, ...]:
+    return tuple(path for path, rank in found.items() if rank != _CONTENT)
 
 
 def _chosen(found: dict[str, int], top: str) -> list[str]:

@@ -81,6 +81,32 @@ def live(state: str) -> list[Live]:
         os.close(folder)
 
 
+def left_behind(state: str, workspace: str) -> list[float]:
+    """Since when commands of a workspace have left something in the background, epoch seconds, by the marks of sessions' holders (jail/holder.py).
+
+    The mark of a session that is over is told once.
+    """
+    top = folder_of(state)
+    found = []
+    try:
+        names = [name for name in os.listdir(top) if name.endswith(".left")]
+    except OSError:
+        return []  # no session yet
+    for name in names:
+        path = os.path.join(top, name)
+        try:
+            with open(path, encoding="utf-8", errors="surrogateescape") as file:
+                label = file.read(8192).split("\t")
+            if label[2:3] != [workspace]:
+                continue
+            found.append(os.stat(path).st_mtime)
+            if not os.path.lexists(path.removesuffix(".left")):
+                os.unlink(path)
+        except OSError:
+            continue  # told by another command just now
+    return found
+
+
 def end(state: str, wanted: str = "") -> list[Live]:
     """Ends sessions, with everything in them: all, or those whose name or key begins with `wanted`. Raises UsageError when there is none."""
     from .jail import session

@@ -10,6 +10,7 @@ from ..model.intent import Intent
 from ..model.record import AuditRecord, RecordKind
 from ..resident.worker import LongWay
 from ..wiring import Guard, SystemClock, audit_trail, open_guard
+from ..wiring.newcomers import settle_at_the_end
 from .failure import tell
 
 TYPE_CHECKING = False
@@ -29,7 +30,7 @@ def record_end(run: str, report: str, *, again: bool, made: type[Guard] | None =
     cause = ""
     try:
         result = order.result(report.encode("utf-8", "surrogateescape"))
-        cause = _cause(trail, run, result, made)
+        cause = _look_after(trail, run, result, made)
         kind, body = RecordKind.FINISHED, records.finished(result, None, cause=cause)
         said, hint, status = result.failure, "", Exit.OK
     except JailError as error:
@@ -45,9 +46,9 @@ def record_end(run: str, report: str, *, again: bool, made: type[Guard] | None =
     return status
 
 
-def _cause(trail: AuditTrail, run: str, result: RunResult, made: type[Guard] | None) -> str:
-    """Why a command failed, when it was the jail: judged once more, since the worker that knew is gone. "" when that cannot be told."""
-    if not result.status or not result.started:
+def _look_after(trail: AuditTrail, run: str, result: RunResult, made: type[Guard] | None) -> str:
+    """What the worker that knew the run would have done: set aside what was not judged, and tell why a command failed, when it was the jail."""
+    if not result.started:
         return ""
     try:
         body = _judged(trail, run)
@@ -56,6 +57,10 @@ def _cause(trail: AuditTrail, run: str, result: RunResult, made: type[Guard] | N
         guard = open_guard(
             profile=str(body["profile"]), workspace=str(body["workspace"]), session=str(body["session"]), cwd=str(body["cwd"]), one_shot=False, made=made
         )
+        guard.announce = tell
+        settle_at_the_end(guard)
+        if not result.status:
+            return ""
         intent = decode(Intent, body["intent"]).replace(env=tuple(sorted(guard.environ.items())))
         judgement = guard.judge(intent)
         cause = guard.cause(judgement, Guard.confine(guard, judgement), result)

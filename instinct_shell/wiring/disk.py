@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from ..execution.protect import on_disk, secrets_on_disk
+from .newcomers import settle_newcomers
 
 NO_VARIABLES: tuple[tuple[str, str], ...] = ()
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def disk_of(guard: Guard, situation: Situation) -> OnDisk:
-    """For the home that commands see and for the account's own. Raises StorageError and JailError."""
+    """For the home that commands see and for the account's own; what has appeared unjudged is set aside first. Raises StorageError and JailError."""
     cache, readable = "", NO_VARIABLES
     if guard.profile.caches:
         from ..execution.caches import open_folder, variables
@@ -34,6 +35,7 @@ def disk_of(guard: Guard, situation: Situation) -> OnDisk:
         from ..execution.registries import registries_for
 
         found = found.replace(registries=registries_for(guard.profile))
+    settle_newcomers(guard, found.guarded)
     # Ours too: it holds pre-images and hashes, and whoever can open a file can hold its lock and so stop every other command.
     states = [guard.state, *(os.path.join(home, ".local", "state", "instinct-shell") for home in guard.person.homes)]
     return found.replace(masked=tuple(dict.fromkeys((*found.masked, *(state for state in states if os.path.lexists(state))))))

@@ -351,9 +351,9 @@ class Guard:
         return Undo(self.state, rebuilt=self.profile.build_output)
 
     def _observer(self) -> Observer:
-        from ..execution.observe import Observer
+        from .newcomers import observer_of
 
-        return Observer((*self.profile.host_executed, *self.profile.never_write), held=(*self.profile.never_write, ".git/commondir"))
+        return observer_of(self)
 
     def _jail(self) -> Jail:
         from ..execution.gitconfig import Vetting

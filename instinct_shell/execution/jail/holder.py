@@ -25,7 +25,22 @@ from _signal import (  # type: ignore[import-not-found]  # `signal` would import
     signal,
 )
 from _socket import SCM_RIGHTS, SO_PEERCRED, SOL_SOCKET, socket
-from posix import close, fstat, getpid, kill, listdir, stat, unlink
+from posix import (
+    O_CLOEXEC,
+    O_CREAT,
+    O_EXCL,
+    O_NOFOLLOW,
+    O_WRONLY,
+    close,
+    fstat,
+    getpid,
+    kill,
+    listdir,
+    open as open_file,
+    stat,
+    unlink,
+    write,
+)
 from select import POLLIN, poll
 from time import monotonic
 
@@ -33,6 +48,8 @@ LISTENER, FOLDER, AGENT, READY = 3, 4, 5, 6
 HELLO, GONE = b"H", b"G"
 MOST_WAITING = 128
 LOOKING_SECONDS = 30.0
+SETTLING_SECONDS = 0.5  # in which the last processes of a command that has ended do so too
+FAR = 1e18
 MOST_ROUNDS = 2000  # of a millisecond each
 
 
@@ -51,6 +68,7 @@ class Session:
         self.connections: dict[int, tuple[socket, int]] = {}
         self.waiting = poll()
         self.last_used = monotonic()
+        self.look_at = 0.0  # when to look whether a command has left something; 0 for never
 
     def run(self) -> None:
         """Serves until the agent is gone, somebody ends the session, or nobody has needed it for long."""
@@ -58,7 +76,10 @@ class Session:
         if self.agent_known:
             self.waiting.register(AGENT, POLLIN)
         while True:
-            left = self.last_used + self.idle_seconds - monotonic()
+            left = min(self.last_used + self.idle_seconds, self.look_at or FAR) - monotonic()
+            if self.look_at and monotonic() >= self.look_at:
+                self.mark_what_is_left()
+                continue
             ready = self.waiting.poll(max(min(left, LOOKING_SECONDS), 0) * 1000)
             if not ready and (self.is_unreachable() or (monotonic() >= self.last_used + self.idle_seconds and self.is_idle())):
                 return
@@ -112,6 +133,8 @@ class Session:
         else:
             if letter != b"D" and mounts >= 0:
                 self.end(mounts)
+            elif mounts >= 0:
+                self.look_at = self.look_at or monotonic() + SETTLING_SECONDS
             if letter == b"K":
                 answer(connection, GONE)
             self.forget(fd)
@@ -135,6 +158,17 @@ class Session:
         if mounts >= 0:
             close(mounts)
             self.last_used = monotonic()
+
+    def mark_what_is_left(self) -> None:
+        """A file beside the socket says that something of a command goes on after its end, and from when on it could make files unseen."""
+        self.look_at = 0.0
+        if self.processes():
+            try:
+                mark = open_file(self.name + ".left", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600, dir_fd=FOLDER)
+            except OSError:
+                return  # marked already, or nowhere to
+            write(mark, self.label)
+            close(mark)
 
     def running(self) -> int:
         """How many commands run."""
@@ -204,8 +238,9 @@ def main(name: str, idle_seconds: str, label: str) -> None:
     signal(SIGINT, SIG_DFL)
     signal(SIGPIPE, SIG_IGN)
     signal(SIGCHLD, SIG_IGN)  # orphans come to us, and go without our doing
-    with open("/proc/self/comm", "wb") as title:
-        title.write(b"instinct-holder")  # no `pkill python` means us
+    title = open_file("/proc/self/comm", O_WRONLY | O_CLOEXEC)
+    write(title, b"instinct-holder")  # no `pkill python` means us
+    close(title)
     session = Session(name, float(idle_seconds), label.encode("utf-8", "surrogateescape"))
     session.run()
     session.leave()

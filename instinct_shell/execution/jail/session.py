@@ -124,7 +124,7 @@ def connect(folder: int, name: str) -> Membership | None:
 
 def named(folder: int) -> Iterator[str]:
     """The names of the sockets in a folder of sessions."""
-    yield from sorted(name for name in os.listdir(folder) if not name.endswith((".lock", ".net")))
+    yield from sorted(name for name in os.listdir(folder) if not name.endswith((".lock", ".net", ".left")))
 
 
 def _open_folder(path: str) -> int:
