@@ -65,7 +65,8 @@ def _windows(guard: Guard) -> list[Window]:
     effects: dict[str, tuple[Effect, ...]] = {}
     for record in trail.records(since=(trail.segments() or [1])[-2:][0]):
         if record.kind is RecordKind.JUDGED and record.get("workspace") == guard.workspace:
-            effects[record.run] = decode(tuple[Effect, ...], record.get("effects", []))
+            run = str(record.get("change_of") or record.run)  # what an overlay run really changed was judged on its own
+            effects[run] = effects.get(run, ()) + decode(tuple[Effect, ...], record.get("effects", []))
         elif record.kind is RecordKind.STARTED:
             begun[record.run] = record.at
         elif record.kind in (RecordKind.FINISHED, RecordKind.FAULT):
