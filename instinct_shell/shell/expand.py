@@ -314,7 +314,8 @@ class _Builder:
             return
         longest = max(len(row[0]) for row in rows)
         self._ragged = self._ragged or any(len(row[0]) != longest for row in rows)
-        if any(row[1] for row in rows):
+        # A separator that is no blank ends the field that is there, as the empty piece in front of it says; blanks begin a new one.
+        if any(row[1] and row[0][:1] != [""] for row in rows):
             self.cut()
         self._unset += text.unset
         if len(rows) > 1 and any(not row[0] for row in rows):

@@ -1,0 +1,27 @@
+"""Separators that stand in values of their own: `$a$s$b` is split as bash splits the whole word (each row is what bash printed)."""
+
+from __future__ import annotations
+
+import pytest
+from effect_tables import parser
+
+from instinct_shell.shell.evaluate import evaluate
+from instinct_shell.shell.invocation import Surroundings
+
+ROWS = [
+    ("$a$s$a", ["/w", "/w"]), ("$a$s", ["/w"]), ("$s$a", ["", "/w"]), ("$s", [""]), ("$a$t", ["/w", "x"]), ("$t", ["", "x"]), ("$a$s$s$a", ["/w", "", "/w"]),
+    ("$a,$a", ["/w,/w"]), ("$e$s$a", ["", "/w"]), ('"$a"$s$a', ["/w", "/w"]), ('""$s$a', ["", "/w"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("words", "wanted"), ROWS)
+def test_a_separator_ends_the_field_that_is_there(words, wanted):
+    found = evaluate(parser().parse(f"IFS=,; a=/w; e=; s=,; t=,x\np {words}\n").script, Surroundings("/w", "/home/dev"), parser().parse)
+    assert [word.text for word in found.invocations[-1].words[1:]] == wanted
+
+
+def test_what_follows_unknown_text_keeps_its_place():
+    found = evaluate(parser().parse("IFS=,\nc $PWD$IFS$(git x) end\n").script, Surroundings("/w", "/home/dev"), parser().parse)
+    words = found.invocations[-1].words
+    assert [words[0].text, words[1].text, words[-1].text] == ["c", "/w", "end"]
+    assert len(words) == 4
