@@ -29,7 +29,7 @@ MINERS = "xmrig minerd cpuminer ccminer ethminer t-rex nbminer phoenixminer lolm
 _WHAT = {name: what for what, names in KINDS.items() for name in names.split()}
 _WHAT |= dict.fromkeys(FLOODS.split(), "floods other machines") | dict.fromkeys(MINERS.split(), "mines")
 _NEVER = frozenset((*FLOODS.split(), *MINERS.split()))
-_LOOKS = ("--version", "-V", "--show", "--benchmark", "-b", "--list", "--wizard")
+_LOOKS = ("--version", "-V", "--help", "--hh", "--show", "--benchmark", "-b", "--list", "--wizard", "--example-hashes", "--update")
 
 
 def attacker(call: Call, scene: Scene) -> Iterator[Effect]:

@@ -48,16 +48,20 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
     """A loop of unknown length: one silent pass finds what it changes; then a pass from "before or after an earlier pass" is kept."""
     before = ev.state.copy()
     marks = len(ev.records), len(ev.opaques), len(ev.notes), ev.out, list(ev.producers)
+
+    def forget() -> None:
+        del ev.records[marks[0] :], ev.opaques[marks[1] :], ev.notes[marks[2] :]
+        for record in ev.records:
+            record.readers = [r for r in record.readers if r < marks[0]]
+        ev.out, ev.producers = marks[3], list(marks[4])
+        ev.pending = []
+
     run()
     changed = merge(before, ev.state)
     if ev.state.last is not before.last:
         ev.state.last = None  # the body may have run or not
     if ev.state.version != before.version or ev.state.cwd is not before.cwd:
-        del ev.records[marks[0] :], ev.opaques[marks[1] :], ev.notes[marks[2] :]
-        for record in ev.records:
-            record.readers = [r for r in record.readers if r < marks[0]]
-        ev.out, ev.producers = marks[3], marks[4]
-        ev.pending = []
+        forget()
         for name, value in list(changed.variables.items()):
             old = before.variables.get(name)
             if value is not old and isinstance(value, Text) and len(value.values) != 1:
@@ -66,10 +70,27 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
                     changed.variables[name] = _widened(value)
         if not changed.cwd.same(before.cwd):
             changed.cwd = _widened(changed.cwd)
-        ev.state = changed.copy() if changed is before else changed  # `before` is what stands when the body never runs
+        start = changed.copy()  # `before` is what stands when the body never runs
+        ev.state = changed.copy()
         run()
+        grown = [name for name, value in ev.state.variables.items() if _grows(start.variables.get(name), value)]
+        if grown:  # `x+=more`: another value in each pass
+            forget()
+            for name in grown:
+                start.variables[name] = Text((), "changed in a loop", (), _beginning(start.variables[name]))
+            ev.state = start
+            run()
     ev.state = merge(before, ev.state)
     ev.out = values.join(marks[3], ev.out)
+
+
+def _grows(old: object, new: object) -> bool:
+    """Whether one more pass gives a variable values that it did not have before."""
+    return isinstance(old, Text) and isinstance(new, Text) and old.known and new.known and not set(new.values) <= set(old.values)
+
+
+def _beginning(value: object) -> str:
+    return values.common_prefix(value.values) if isinstance(value, Text) else ""
 
 
 def _widened(text: Text) -> Text:

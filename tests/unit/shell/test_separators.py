@@ -1,4 +1,4 @@
-"""Separators that stand in values of their own: `$a$s$b` is split as bash splits the whole word (each row is what bash printed)."""
+"""Separators that stand in values of their own (`$a$s$b` is split as bash splits the whole word: each row is what bash printed), and loops whose values grow."""
 
 from __future__ import annotations
 
@@ -25,3 +25,13 @@ def test_what_follows_unknown_text_keeps_its_place():
     words = found.invocations[-1].words
     assert [words[0].text, words[1].text, words[-1].text] == ["c", "/w", "end"]
     assert len(words) == 4
+
+
+@pytest.mark.parametrize("loop", ["while read -r y; do {} done < list", "for ((;;)); do {} done", "until c; do {} done", "for y in $(c); do {} done"])
+def test_what_grows_in_each_pass_is_not_one_of_two_values(loop):
+    text = loop.replace("{}", '"$x" a; x+=rm; done=1;')
+    found = evaluate(parser().parse(text).script, Surroundings("/w", "/home/dev"), parser().parse)
+    heads = [one.words[0] for one in found.invocations if len(one.words) == 2 and one.words[1].text == "a"]
+    assert any(head.text is None and not head.values for head in heads), heads
+    kept = evaluate(parser().parse(loop.replace("{}", '"$x" a; x=rm;')).script, Surroundings("/w", "/home/dev"), parser().parse)
+    assert any("rm" in one.words[0].values for one in kept.invocations if len(one.words) == 2 and one.words[1].text == "a")
