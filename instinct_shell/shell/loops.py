@@ -227,12 +227,15 @@ def run_arith_for(ev: Evaluator, node: Node) -> State | None:
     """`for ((a; b; c))`: the body may run any number of times; the variables of the header are numbers."""
     assert isinstance(node, ArithFor)
 
+    header, _, rest = node.text.partition(";")
+
     def run() -> None:
         ev.forget(assigned_names(node.text), "loop counter")
-        _after(ev, _iteration(ev, node.body, True))
+        breaks = _iteration(ev, node.body, True)
+        ev.forget(assigned_names(rest), "loop counter")  # `y++` comes behind what the body made of y
+        _after(ev, breaks)
 
     def loop() -> None:
-        header, _, _ = node.text.partition(";")
         arithmetic(ev, header, node.header, node.span)
         _passes(ev, run)
 

@@ -35,3 +35,8 @@ def test_what_grows_in_each_pass_is_not_one_of_two_values(loop):
     assert any(head.text is None and not head.values for head in heads), heads
     kept = evaluate(parser().parse(loop.replace("{}", '"$x" a; x=rm;')).script, Surroundings("/w", "/home/dev"), parser().parse)
     assert any("rm" in one.words[0].values for one in kept.invocations if len(one.words) == 2 and one.words[1].text == "a")
+
+
+def test_the_step_of_an_arithmetic_loop_comes_behind_its_body():
+    found = evaluate(parser().parse("for ((y=0; y<2; y++)); do let y=1+2; done; c2 $y").script, Surroundings("/w", "/home/dev"), parser().parse)
+    assert not found.invocations[-1].words[1].values
