@@ -7,7 +7,7 @@ no write rights at all.
 
 from __future__ import annotations
 
-from ..instincts.ground import CHANGES, ground_of, inside, path_of
+from ..instincts.ground import CHANGES, RUN_ELSEWHERE, ground_of, inside, path_of
 from ..instincts.reflex.protected_files import MANAGERS
 from ..model import hosts
 from ..model.effect import Effect, EffectKind
@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from ..instincts.ground import Ground
     from ..model.intent import Intent
     from ..model.profile import Profile
     from ..model.situation import Situation
@@ -60,12 +61,18 @@ def confine(
     disk: OnDisk = OnDisk(),  # noqa: B008  # a frozen value
     programs: tuple[str, ...] | None = None,
     shell: str = SHELL,
+    moves: bool = False,
 ) -> JailSpec:
-    """The jail for one allowed command. programs: the names of all commands it runs, when all of them are known; None when not."""
+    """The jail for one allowed command. programs: the names of all commands it runs, when all of them are known; None when not.
+
+    moves: git takes the working tree from one state to another (`moves_tree`).
+    """
     ground = ground_of(intent, profile, situation)
     shared = disk.shared if ground.workspace in ground.writable else ()
     writable = tuple(dict.fromkeys((*ground.writable, *shared, *((disk.cache,) if disk.cache else ()))))
     opened = opened_paths(effects, disk.protected)
+    if moves:
+        opened |= moved_by_git(ground, disk.protected, alone=programs is not None and READERS.issuperset({*programs} - {"git"}))
     settings = tuple(effect for effect in effects if effect.kind is EffectKind.GIT_CONFIG)
     protected = [path for path in disk.protected if path not in opened]
     protected += [path for path in ground.guard_paths if any(inside(path, folder) for folder in writable)]
@@ -122,6 +129,34 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     # A folder of protected things (hooks, workflows) is opened by a write below it.
     opened |= {path for path in protected if any(inside(one, path) for one in named)}
     return frozenset(opened)
+
+
+# With these git writes files of the working tree as some commit has them. Half of that, with what is held left as it was, is worse than all of it.
+_MOVES = frozenset("checkout switch pull merge rebase reset restore stash cherry-pick revert am bisect read-tree checkout-index".split())
+
+
+def moves_tree(judgement: Judgement) -> bool:
+    """Whether git itself takes the working tree from one state to another."""
+    if judgement.evaluation is None:
+        return False
+    for invocation in judgement.evaluation.invocations:
+        words = [word.text or "" for word in invocation.words]
+        if words[:1] == ["git"] and any(word in _MOVES for word in words[1:6]):
+            return True
+    return False
+
+
+def moved_by_git(ground: Ground, protected: tuple[str, ...], *, alone: bool) -> frozenset[str]:
+    """What such a command may write though it is protected: lockfiles and what other machines run; where git is alone, all content that is only kept
+    from being edited. What this machine runs or trusts stays held: a commit is no judgement."""
+    inner = [path for path in protected if inside(path, ground.workspace) and ".git" not in path.split("/")]
+    return frozenset(
+        path
+        for path in inner
+        if ground.lockfile(path)
+        or path[len(ground.workspace) + 1 :] in RUN_ELSEWHERE
+        or (alone and ground.protected(path) and not ground.never_write(path) and not ground.host_executed(path))
+    )
 
 
 def _is_git_config(path: str) -> bool:

@@ -15,9 +15,10 @@ import math
 import os
 import stat
 
+from ..instincts.ground import RUN_ELSEWHERE
 from ..model.effect import EffectKind, TargetKind
 from ..model.value import Value
-from .unjudged import ELSEWHERE, HOOKS, Window, aside, culprits
+from .unjudged import HOOKS, Window, aside, culprits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ class Observer:
 
     def __init__(self, watched: Sequence[str] = (), *, held: Sequence[str] = (), risky: Sequence[str] = ()) -> None:
         self._watched = _plain((*watched, *held))
-        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")) and name not in ELSEWHERE)
+        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")) and name not in RUN_ELSEWHERE)
         self._risky = risky
 
     def before(self, effects: Iterable[Effect], workspace: str) -> Seen:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import time
 
+from ..instincts.ground import RUN_ELSEWHERE
 from ..model.digest import text_digest
 from ..model.effect import Effect, EffectKind, TargetKind
 from ..model.value import Value
@@ -25,13 +26,6 @@ HOOKS = (
     "pre-push pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate "
     "fsmonitor-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change"
 ).split()
-# Run by another machine after a push, where they are reviewed; never by this one.
-ELSEWHERE = frozenset(
-    (
-        ".github/workflows .github/actions .gitlab-ci.yml .circleci .travis.yml Jenkinsfile azure-pipelines.yml .buildkite "
-        "bitbucket-pipelines.yml .drone.yml"
-    ).split()
-)
 MAKES = (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND, EffectKind.FILE_LINK, EffectKind.FILE_METADATA, EffectKind.GIT_HOOK)
 _WHOLE = ("recursive", "below", "sweep")
 _LATE = 1.0  # seconds after its end in which a run's last processes may still write
@@ -181,7 +175,7 @@ def _is_risky(path: str, risky: Sequence[str]) -> bool:
 
 
 def _elsewhere(path: str, workspace: str) -> bool:
-    return path[len(workspace) :].lstrip("/") in ELSEWHERE
+    return path[len(workspace) :].lstrip("/") in RUN_ELSEWHERE
 
 
 def _place(state: str, workspace: str) -> str:

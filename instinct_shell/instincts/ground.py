@@ -28,6 +28,13 @@ LOSSES = (EffectKind.FILE_DELETE, EffectKind.FILE_MOVE)
 CHANGES = (*WRITES, *LOSSES, EffectKind.FILE_METADATA, EffectKind.FILE_LINK)
 
 TMP = "/tmp"  # noqa: S108  # the place itself, not a file of ours
+# Of what the host executes: run by another machine after a push, where it is reviewed, and never by this one.
+RUN_ELSEWHERE = frozenset(
+    (
+        ".github/workflows .github/actions .gitlab-ci.yml .circleci .travis.yml Jenkinsfile azure-pipelines.yml .buildkite "
+        "bitbucket-pipelines.yml .drone.yml"
+    ).split()
+)
 _SINKS = (
     "/dev/null",
     "/dev/zero",

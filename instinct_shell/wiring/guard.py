@@ -272,7 +272,7 @@ class Guard:
 
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
-        from ..engine.confine import confine, program_names
+        from ..engine.confine import confine, moves_tree, program_names
         from .disk import disk_of, with_credentials
 
         situation = judgement.situation
@@ -280,7 +280,7 @@ class Guard:
         shell = pinned_bash()
         disk = disk_of(self, situation)
         self._seed_caches(judgement, disk.cache)
-        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell)
+        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell, moves=moves_tree(judgement))
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
         spec = with_credentials(self, judgement, spec) if self.profile.network_credentials else spec

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from ..execution.unjudged import ELSEWHERE, Window, fixed, settle
+from ..execution.unjudged import Window, fixed, settle
+from ..instincts.ground import RUN_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def observer_of(guard: Guard) -> Observer:
 
 def _held_names(profile: Profile) -> tuple[str, ...]:
     """Names, from the workspace on, that must not come into being unjudged."""
-    return (*profile.never_write, *(name for name in profile.host_executed if name not in ELSEWHERE), GIT_WITHOUT_PATTERN)
+    return (*profile.never_write, *(name for name in profile.host_executed if name not in RUN_ELSEWHERE), GIT_WITHOUT_PATTERN)
 
 
 def settle_newcomers(guard: Guard, guarded: Iterable[str]) -> None:

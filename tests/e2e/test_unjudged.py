@@ -136,3 +136,28 @@ def test_what_git_brings_stays(work) -> None:
     assert run.returncode == 0, run
     assert b"set aside" not in work.sh("true").stderr + run.stderr
     assert there(work, ".vscode/tasks.json")
+
+
+def test_git_takes_lockfiles_and_workflows_to_another_branch_and_back(work) -> None:
+    """Half a checkout that ends with 0 is worse than none; what a command may not edit by name, git may bring."""
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", work.workspace, *GIT_IDENTITY, *words], check=True, env=git_environment(), stdin=subprocess.DEVNULL)
+
+    names = ("package-lock.json", ".github/workflows/ci.yml", ".env.test")
+    (work.workspace / ".github/workflows").mkdir(parents=True)
+    for branch, text in (("main", "one\n"), ("other", "two\n")):
+        if branch == "other":
+            git("checkout", "-q", "-b", "other")
+        for name in names:
+            (work.workspace / name).write_text(text, encoding="utf-8")
+        git("add", "-f", "--", *names)
+        git("commit", "-q", "-m", branch)
+    for text, there_now in (("git checkout -q main", "one\n"), ("git merge -q --ff-only other", "two\n"), ("git reset -q --hard HEAD~1", "one\n")):
+        run = work.sh(text)
+        if run.returncode == 126:  # a reset is asked or denied
+            continue
+        assert (run.returncode, run.stderr) == (0, b""), run
+        assert {(work.workspace / name).read_text(encoding="utf-8") for name in names} == {there_now}
+        assert subprocess.run(["git", "-C", work.workspace, "diff", "--stat"], env=git_environment(), capture_output=True, check=True).stdout == b""
+    assert work.sh("echo evil >> package-lock.json").returncode != 0

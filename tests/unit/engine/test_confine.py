@@ -56,6 +56,34 @@ def test_a_predicted_write_is_opened_for_this_command_alone(dev, one, opened):
     assert {path.removeprefix(f"{WORKSPACE}/") for path in DISK.protected if path not in held} == opened
 
 
+TRACKED = OnDisk(
+    protected=tuple(
+        f"{WORKSPACE}/{name}"
+        for name in (
+            ".env", "certs/key.pem", "package-lock.json", ".github/workflows", ".gitlab-ci.yml",
+            ".vscode/tasks.json", ".envrc", ".claude/settings.json", ".git/config", ".git/hooks", "sub/.git/config",
+        )
+    )
+)  # fmt: skip
+OTHERS_RUN = {"package-lock.json", ".github/workflows", ".gitlab-ci.yml"}
+
+
+@pytest.mark.parametrize(
+    ("moves", "programs", "opened"),
+    [
+        (True, ("git",), OTHERS_RUN | {".env", "certs/key.pem"}),
+        (True, ("git", "cat", "git"), OTHERS_RUN | {".env", "certs/key.pem"}),
+        (True, ("git", "npm"), OTHERS_RUN),
+        (True, None, OTHERS_RUN),
+        (False, ("git",), set()),
+    ],
+)
+def test_git_may_take_the_whole_tree_from_one_commit_to_another(dev, moves, programs, opened):
+    """But for what this machine runs or trusts: a commit is no judgement."""
+    spec = confine(intent("x"), (), dev, situation(), disk=TRACKED, programs=programs, moves=moves)
+    assert {path.removeprefix(f"{WORKSPACE}/") for path in TRACKED.protected if path not in spec.protected} == opened
+
+
 def test_the_command_is_handed_over_as_it_was_judged(dev):
     spec = confine(intent('echo "$0 $1"', argv0="a", positional=("b c",)), (), dev, situation())
     assert spec.argv[-3:] == ('echo "$0 $1"', "a", "b c")
