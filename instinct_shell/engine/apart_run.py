@@ -92,7 +92,8 @@ class ApartRun:
         if result.limit:
             raise OverlayError(_LIMITS.get(result.limit, f"it was ended by the limit on {result.limit}, in the middle of its work"))
         change = self._overlays.changes(run, judgement.situation.workspace)
-        apart = Apart(run, "discarded", lines_of(change), self._overlays.diff(run, change), len(change.changes), status=result.status)
+        lines, diff = lines_of(change), self._overlays.diff(run, change)
+        apart = Apart(run, "discarded", lines, diff, len(change.changes), status=result.status, replaces=change.replaces())
         if not change.changes or fate == "discard":
             self._overlays.drop(run)
             return self._ended(judgement, result, apart, unanswered=unanswered and bool(change.changes))

@@ -103,7 +103,7 @@ def apart_lines(apart: Apart, style: Style, *, asked: bool) -> str:
     run = apart.run
     ends = {
         "kept": f"{number}, kept for a day; nothing has changed here",
-        "committed": f"{number}, committed; take them back: instinct undo restore {run}",
+        "committed": f"{number}, committed" + (f"; take them back: instinct undo restore {run}" if apart.replaces else ""),
         "discarded": f"{number}, thrown away",
         "refused": "its change is thrown away",
     }

@@ -64,6 +64,10 @@ class ChangeSet(Value):
         """What a person approves: exactly this change of exactly these files."""
         return text_digest(repr(self))
 
+    def replaces(self) -> bool:
+        """Whether it takes the place of anything that was there."""
+        return any(change.was is not None for change in self.changes)
+
     def new_bytes(self) -> int:
         """Bytes of new content."""
         return sum(change.size for change in self.changes if change.what in ("created", "modified"))
@@ -89,7 +93,7 @@ class Apart(Value):
     """What became of a command that ran apart, for front doors. fate: kept | committed | discarded | refused.
 
     lines: the list of changes; diff: the differences of texts, both cut to what a reader can use. needs, request: as in Kept.
-    why: of a change that was to be committed and was not.
+    why: of a change that was to be committed and was not. replaces: it takes the place of something, which `instinct undo` gives back.
     """
 
     run: str
@@ -101,3 +105,4 @@ class Apart(Value):
     request: str = ""
     why: str = ""
     status: int = 0
+    replaces: bool = False

@@ -206,8 +206,9 @@ class Guard:
     def overlays(self) -> Overlays:
         """The copy-on-write views of this state directory."""
         from ..execution.overlays import Overlays
+        from ..execution.undo import Undo
 
-        return Overlays(self.state, self.undo, self.announce)
+        return Overlays(self.state, lambda: Undo(self.state), self.announce)  # all that a commit replaces, build output too
 
     def _plugged(self) -> tuple[Instinct, ...]:
         """The instincts of installed packages that the person's profile names. Raises ProfileError for one that is not what it names."""

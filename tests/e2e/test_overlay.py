@@ -43,14 +43,14 @@ sys.exit(main())
 """
 
 
-def with_passphrase(programs, *, overlay: bool = False) -> None:
-    """Somebody can approve; overlay: and asks run apart."""
+def with_passphrase(programs, *, overlay: bool = False, more: str = "") -> None:
+    """Somebody can approve; overlay: and asks run apart. more: of the person's profile."""
     programs.sh("true")  # makes the state directory
     GrantBook(str(programs.state)).set_passphrase(PASSPHRASE)
     if overlay:
         folder = programs.home / ".config" / "instinct-shell"
         folder.mkdir(parents=True)
-        (folder / "mine.toml").write_text('extends = "dev"\n[ask]\nbecomes = "overlay"\n', encoding="utf-8")
+        (folder / "mine.toml").write_text('extends = "dev"\n[ask]\nbecomes = "overlay"\n' + more, encoding="utf-8")
         (folder / "config.toml").write_text('profile = "mine"\n', encoding="utf-8")
         start = [sys.executable, "-I", "-B", "-X", "utf8", "-c", START.format(top=str(TOP), home=str(programs.home))]
         programs.argv = lambda program, *words: [*start, *words] if program == "instinct-exec" else [str(TOP / "bin" / program), *words]
@@ -257,6 +257,21 @@ def test_the_drop_in_shell_says_the_same(programs, work: Path, monkeypatch: pyte
     assert b"D data.db" in done.stderr
     assert (work / "data.db").exists()
     assert len(waiting(programs)) == 1
+
+
+def test_what_the_profile_does_not_let_be_written_is_not_committed(programs, work: Path) -> None:
+    """On the view all of the workspace can be written; what was is judged."""
+    with_passphrase(programs, overlay=True, more='[paths]\nwritable = ["{workspace}/src"]\n')
+    (work / "src").mkdir()
+    (work / "name").write_text("outside.txt", encoding="utf-8")
+    (work / "tool").write_text("open(open('name').read(), 'w').write('x')", encoding="utf-8")
+    for text, status in (("python3 - < tool", 126), ("echo x > src/inside.txt", 0)):
+        done = programs.exec("--overlay=commit", "--", text)
+        assert done.returncode == status, (text, done.stderr)
+    assert not (work / "outside.txt").exists()
+    assert (work / "src/inside.txt").exists()
+    [kept] = waiting(programs)
+    assert "scope-validation" in str(kept["needs"])  # a person may
 
 
 def test_a_deny_stays_one(programs, work: Path) -> None:

@@ -117,7 +117,8 @@ def told(kept: Kept, count: int, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"run": kept.run, "changes": count}))
     else:
-        click.echo(f"committed: {count} changes; take them back with: instinct undo restore {kept.run}")
+        back = f"; what they replaced comes back with: instinct undo restore {kept.run}" if kept.change.replaces() else ""
+        click.echo(f"committed: {count} changes{back}")
 
 
 def shown(kept: Kept) -> dict[str, object]:
