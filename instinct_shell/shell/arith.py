@@ -47,7 +47,11 @@ _BITS = 1 << 64
 
 
 class Unknown(Exception):
-    """The expression depends on something that is not known."""
+    """The expression depends on something that is not known, or is none."""
+
+
+class NotKnown(Unknown):
+    """It depends on something that is not known, and may well be in order."""
 
 
 @cache

@@ -38,18 +38,22 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         if found.text is None:
             for value in found.values:
                 ev.check_hidden(value, span, f"arithmetic on `{name}`")
+            if not any(mark in found.prefix + found.suffix for mark in "{}"):  # no expression holds these
+                raise arith.NotKnown
             raise arith.Unknown
         value = found.text.strip()
         if not value:
             return 0
         ev.check_hidden(value, span, f"arithmetic on `{name}`")
         if depth > 8:
-            raise arith.Unknown
+            raise arith.NotKnown
         return arith.evaluate(value, arith.Names(lambda n: get(n, depth + 1), changed.__setitem__))
 
     try:
         result = arith.evaluate(text.strip().strip('"'), arith.Names(get, changed.__setitem__))
-    except (arith.Unknown, RecursionError):
+    except (arith.Unknown, RecursionError) as why:
+        if not isinstance(why, arith.NotKnown):
+            ev.may_leave_line()
         ev.forget(arith.assigned_names(text), "arithmetic")
         return values.unknown("arithmetic", "arithmetic")
     for name, number in changed.items():

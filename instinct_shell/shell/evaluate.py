@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
 MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
+MAX_LEFT = 8  # places of one line from which bash may go on with the next
 
 
 class BoundReached(Exception):
@@ -73,6 +74,7 @@ class Evaluator:
         self.texts = 0
         self.unrolled = 0
         self.depth = 0
+        self.left: list[State] = []  # what stood where an expression may have gone wrong
         self._cwd_cache: tuple[Text, Field] | None = None
         self._env_cache: tuple[int, tuple[tuple[str, Field], ...]] | None = None
 
@@ -123,7 +125,15 @@ class Evaluator:
                     self.state = failed
             failed = self.node(item)
             before = item
+            if self.depth == 0:
+                for left in self.left:  # for the rest of the text: where its lines end is not known here
+                    self.state = merge(self.state, left)
         return failed
+
+    def may_leave_line(self) -> None:
+        """An expression may be wrong here: then bash goes on with the next line, and with whatever stood at this point."""
+        if not self.state.dead and len(self.left) < MAX_LEFT:
+            self.left.append(self.state.copy())
 
     def node(self, node: Node) -> State | None:
         """Runs one node; the state after success is in `state`."""

@@ -86,6 +86,8 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
         at += 1
     out = values.EMPTY
     words = fields[at:]
+    if len(words) > 1 and any(field.many and not field.glob and field.known is not Known.DYNAMIC for field in words):
+        return values.unknown("echo of words that may be missing", "echo")
     for number, field in enumerate(words):
         if number and not _may_vanish(words, number):
             out = values.concat(out, Text((" ",)))
