@@ -74,6 +74,7 @@ def started(spec: JailSpec, hold: Hold | None, undo: object) -> Body:
         ("network", spec.network),
         ("read_only", spec.read_only),
         *((("credentials", list(spec.credentials)),) if spec.credentials else ()),
+        *((("sockets", list(spec.sockets)),) if spec.sockets else ()),
         ("spec_digest", text_digest(repr(spec.replace(env=())))),
         ("hold", encode(hold)),
         ("undo", encode(undo)),

@@ -64,8 +64,11 @@ def _as_root(words: tuple[str, ...], spec: JailSpec) -> bool:  # noqa: ARG001  #
 
 
 def _with_socket(*paths: str) -> Holds:
+    """The daemon's socket is there, and not opened by the profile."""
+
     def holds(words: tuple[str, ...], spec: JailSpec) -> bool:  # noqa: ARG001  # the same
-        return any(os.path.exists(path.replace("{uid}", str(os.getuid()))) for path in paths)
+        there = [path for each in paths if os.path.exists(path := os.path.realpath(each.replace("{uid}", str(os.getuid()))))]
+        return bool(there) and not set(there) & set(spec.sockets)
 
     return holds
 

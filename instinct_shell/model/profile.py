@@ -97,6 +97,7 @@ class Profile(Value):
     private_tmp: bool = False
     one_shot: bool = False  # each command has a jail of its own; nothing is left running for the next
     mask_env_files: bool = False
+    sockets: tuple[str, ...] = ()  # of programs outside, that every command may connect to: "docker", or a path
     supervise_execs: bool = False  # every program that a command starts is judged when it starts
     full_jail_required: bool = False
     limits: Limits = Limits()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Profile field <- flattened key, where nothing else is to be done.
 _FIELDS = {
     "description": "description", "private_tmp": "jail.private_tmp", "one_shot": "jail.one_shot", "mask_env_files": "jail.mask_env_files",
-    "supervise_execs": "jail.supervise_execs",
+    "supervise_execs": "jail.supervise_execs", "sockets": "jail.sockets",
     "full_jail_required": "jail.full_required", "writable": "paths.writable", "readable": "paths.readable", "secrets": "paths.secrets",
     "protected": "paths.protected", "write_protected": "paths.write_protected", "protected_exceptions": "paths.protected_exceptions",
     "host_executed": "paths.host_executed", "never_write": "paths.never_write", "sole_copies": "paths.sole_copies",

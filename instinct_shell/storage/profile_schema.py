@@ -53,6 +53,7 @@ KEYS: dict[str, Key] = {
     "jail.one_shot": _FLAG,
     "jail.mask_env_files": _FLAG,
     "jail.supervise_execs": _FLAG,
+    "jail.sockets": _SHRINKS,
     "jail.limits.wall_seconds": Key("seconds", "limit"),
     "jail.limits.cpu_seconds": _LIMIT,
     "jail.limits.memory_bytes": _LIMIT,

@@ -48,3 +48,20 @@ def with_credentials(guard: Guard, judgement: Judgement, spec: JailSpec) -> Jail
     from ..execution.registries import account_home
 
     return lend(spec, os.environ, account_home()) if borrowed(judgement, guard.profile) else spec
+
+
+def with_sockets(guard: Guard, spec: JailSpec) -> JailSpec:
+    """The spec with the sockets that the person's profile opens to every command, as far as they are there."""
+    import stat
+
+    docker = ("/run/docker.sock", f"{os.environ.get('XDG_RUNTIME_DIR', '')}/docker.sock", "{home}/.docker/run/docker.sock")
+    names = [place for entry in guard.profile.sockets for place in (docker if entry == "docker" else (entry,))]
+    found = []
+    for name in names:
+        path = os.path.realpath(name.replace("{home}", guard.person.home))
+        try:
+            if name.startswith(("/", "{home}/")) and stat.S_ISSOCK(os.lstat(path).st_mode):
+                found.append(path)
+        except OSError:
+            continue  # its program does not run
+    return spec.replace(sockets=tuple(dict.fromkeys((*spec.sockets, *found))))

@@ -274,7 +274,7 @@ class Guard:
     def confine(self, judgement: Judgement) -> JailSpec:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from ..engine.confine import confine, moves_tree, program_names
-        from .disk import disk_of, with_credentials
+        from .disk import disk_of, with_credentials, with_sockets
 
         situation = judgement.situation
         programs = program_names(judgement)
@@ -285,6 +285,7 @@ class Guard:
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
         spec = with_credentials(self, judgement, spec) if self.profile.network_credentials else spec
+        spec = with_sockets(self, spec) if self.profile.sockets else spec
         level = JailLevel(situation.jail_level)
         if level is JailLevel.PARTIAL:
             refuse_exposed(situation.guard_paths, spec.writable)
