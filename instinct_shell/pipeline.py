@@ -13,6 +13,7 @@ from .effects.own_rows import rows_of
 from .effects.writes import effects_of_intent
 from .engine import records
 from .engine.commands import command_effects
+from .engine.confine import moves_tree
 from .engine.following import changed, follow
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
@@ -303,7 +304,7 @@ class Pipeline:
         for words in records.refused_connections(result):
             self._announce(words)
         note = ""
-        cause = self._cause(judgement, spec, result) if self._cause and result.status else ""
+        cause = self._cause(judgement, spec, result) if self._cause and (result.status or moves_tree(judgement)) else ""
         try:
             self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold, cause), durable=False)
             if changes is not None and changes.surprises:

@@ -47,6 +47,27 @@ def explain(judgement: Judgement, spec: JailSpec, result: RunResult, said: str |
     return next((words for words in rules.all(judgement, said) if words), "")
 
 
+def held_back(spec: JailSpec) -> frozenset[str]:
+    """Files of the index that are held in this jail and are not what the index says: git left them as they were, or a person has changed them."""
+    from .gitindex import read_index
+    from .unjudged import blob_of
+
+    top = spec.workspace
+    held = [path[len(top) + 1 :] for path in spec.protected if path.startswith(f"{top}/") and ".git" not in path.split("/")]
+    entries, _ = read_index(top) if held else ({}, 0)
+    tracked = [name for name in entries if any(name == each or name.startswith(f"{each}/") for each in held)]
+    return frozenset(name for name in tracked if entries[name].blob != blob_of(os.path.join(top, name)))
+
+
+def told_held_back(names: frozenset[str]) -> str:
+    """The line for what git could not bring although it ended well; "" for nothing."""
+    if not names:
+        return ""
+    first = min(names)
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return f"git left `{first}`{more} as it was: this machine runs or trusts it, so it was held meanwhile; a person brings it: git checkout -- {first}"
+
+
 def _limit(spec: JailSpec, result: RunResult, said: str) -> str:
     """Which of the profile's limits the command ran into."""
     limits = spec.limits

@@ -98,10 +98,10 @@ def known_to_git(path: str, workspace: str) -> bool:
         return False
     if not files or len(files) > _MOST_FILES:
         return False
-    return all((known := entries.get(os.path.relpath(file, workspace))) is not None and known.blob == _blob(file) for file in files)
+    return all((known := entries.get(os.path.relpath(file, workspace))) is not None and known.blob == blob_of(file) for file in files)
 
 
-def _blob(path: str) -> str:
+def blob_of(path: str) -> str:
     """The name that git gives to this file's content as it is; "" for what is no plain, small file."""
     import hashlib
 

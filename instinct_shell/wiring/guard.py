@@ -23,6 +23,7 @@ from ..model.effect import EffectKind
 from ..model.intent import Intent, IntentType
 from ..model.jailspec import JailLevel
 from ..model.situation import Situation
+from .causes import Causes
 from .clock import SystemClock
 
 TYPE_CHECKING = False
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ..engine.judgement import Judgement, Outcome
-    from ..execution.last_words import LastWords
     from ..execution.overlays import Overlays
     from ..execution.parsers import WorkerParser
     from ..instincts.base import Instinct
@@ -84,7 +84,7 @@ class Guard:
         self.denial: Callable[[Judgement], str] = _plain_denial  # how this front door tells a denial, to programs inside too
         self._pipeline: Pipeline | None = None
         self.execs: ExecSteps | None = None
-        self._stderr: LastWords | None = None
+        self._causes = Causes()
 
     def register(self, instinct: object) -> None:
         """Add an instinct, or an object in the seeds' shape, after the built-in ones of its tier. Raises UsageError for anything else."""
@@ -281,7 +281,9 @@ class Guard:
         shell = pinned_bash()
         disk = disk_of(self, situation)
         self._seed_caches(judgement, disk.cache)
-        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell, moves=moves_tree(judgement))
+        moves = moves_tree(judgement)
+        spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell, moves=moves)
+        self._causes.confined(spec, moves=moves)
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
         spec = with_credentials(self, judgement, spec) if self.profile.network_credentials else spec
@@ -334,18 +336,11 @@ class Guard:
 
     def cause(self, judgement: Judgement, spec: JailSpec, result: RunResult) -> str:
         """Why a command failed, when it was the jail; "" when not, or when that cannot be told."""
-        from ..execution.refusals import explain
-
-        if result.execs_denied:
-            return ""  # it was the judge, and that was said where it happened
-        try:
-            return explain(judgement, spec, result, self.last_words())
-        except OSError:
-            return ""  # it has run and its status is its own, whatever cannot be looked at now
+        return self._causes.tell(judgement, spec, result, self.last_words())
 
     def last_words(self) -> str | None:
         """The end of what the last command wrote to stderr; None where that cannot be read again."""
-        return self._stderr.read() if self._stderr is not None else None
+        return self._causes.last_words()
 
     def undo(self) -> Undo:
         from ..execution.undo import Undo
@@ -359,10 +354,9 @@ class Guard:
 
     def _jail(self) -> Jail:
         from ..execution.gitconfig import Vetting
-        from ..execution.last_words import LastWords
         from ..execution.launcher import Launcher
 
-        self._stderr = LastWords(2)
+        self._causes.starting()
         return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self.execs), self.announce)
 
     def _jail_level(self) -> str:

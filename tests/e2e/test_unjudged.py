@@ -161,3 +161,20 @@ def test_git_takes_lockfiles_and_workflows_to_another_branch_and_back(work) -> N
         assert {(work.workspace / name).read_text(encoding="utf-8") for name in names} == {there_now}
         assert subprocess.run(["git", "-C", work.workspace, "diff", "--stat"], env=git_environment(), capture_output=True, check=True).stdout == b""
     assert work.sh("echo evil >> package-lock.json").returncode != 0
+
+
+def test_what_git_may_not_bring_is_told_although_it_ends_with_0(work) -> None:
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", work.workspace, *GIT_IDENTITY, *words], check=True, env=git_environment(), stdin=subprocess.DEVNULL)
+
+    (work.workspace / ".vscode").mkdir()
+    for branch, text in (("main", "one\n"), ("other", "two\n")):
+        if branch == "other":
+            git("checkout", "-q", "-b", "other")
+        (work.workspace / ".vscode/settings.json").write_text(text, encoding="utf-8")
+        git("add", "-A", ".vscode")
+        git("commit", "-q", "-m", branch)
+    run = work.sh("git checkout -q main")
+    assert (run.returncode, run.stderr.count(b"instinct: git left `.vscode/settings.json` as it was")) == (0, 1), run
+    run = work.sh("git checkout -q -f main -- names 2>/dev/null; git status --short")
+    assert b"git left" not in run.stderr, "told once: it was so before this command"
