@@ -109,6 +109,23 @@ def test_a_run_that_outlives_the_workers_patience(engines: Engines, program: str
     assert kinds(engines, "sleep 2.5; echo late") == {"judged": 1, "started": 1, "finished": 1}
 
 
+def test_what_a_late_run_made_unjudged_is_set_aside_and_why_it_failed_is_told(engines: Engines, program: str) -> None:
+    """The worker that judged it has gone on to others by then; whichever hears of the end does what that one would have done."""
+    (engines.workspace / "names").write_text(".envrc .vscode/tasks.json", encoding="utf-8")
+    (engines.workspace / "makes.sh").write_text(
+        "mkdir -p .vscode; for name in $(cat names); do echo evil > $name; done; sleep 2.5\n", encoding="utf-8"
+    )
+    engines.start()
+    engines.program(program, "--", "true")
+    text = "bash makes.sh; unshare -r true"
+    run = engines.program(program, "--", text)
+    assert run.returncode == 1, run
+    assert b"mounts or namespaces" in run.stderr
+    assert run.stderr.count(b"set aside") == 2, run
+    assert not (engines.workspace / ".envrc").exists()
+    assert kinds(engines, text) == {"judged": 1, "started": 1, "finished": 1}
+
+
 def test_a_session_is_joined(engines: Engines, program: str) -> None:
     engines.start()
     first = "sleep 300 >/dev/null 2>&1 & echo $!"
