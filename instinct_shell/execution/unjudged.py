@@ -30,7 +30,8 @@ MAKES = (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND, 
 _WHOLE = ("recursive", "below", "sweep")
 _LATE = 1.0  # seconds after its end in which a run's last processes may still write
 _EARLY = 0.1  # the clock of file times ticks coarsely
-_CONFIG = ("/.git/config", "/.git/config.worktree")
+_CONFIG = ("/config", "/config.worktree")
+_OF_SUBMODULES = ("core.worktree",)  # what git itself writes for one, and what is risky elsewhere
 _MOST_CONFIG = 1 << 20
 _MOST_FILES, _MOST_CONTENT = 200, 1 << 20
 
@@ -88,17 +89,20 @@ def aside(path: str) -> str:
 
 
 def known_to_git(path: str, workspace: str) -> bool:
-    """Whether the index of the workspace's repository has this very content: git brought it, or somebody has added it for everybody to see."""
+    """Whether the index of the repository around it has this very content: git brought it, or somebody has added it for everybody to see."""
     from .gitindex import read_index
 
-    entries, _ = read_index(workspace)
+    top = os.path.dirname(path)
+    while top.startswith(f"{workspace}/") and not os.path.lexists(os.path.join(top, ".git")):
+        top = os.path.dirname(top)
+    entries, _ = read_index(top)
     try:
         files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names] if os.path.isdir(path) else [path]
     except OSError:
         return False
     if not files or len(files) > _MOST_FILES:
         return False
-    return all((known := entries.get(os.path.relpath(file, workspace))) is not None and known.blob == blob_of(file) for file in files)
+    return all((known := entries.get(os.path.relpath(file, top))) is not None and known.blob == blob_of(file) for file in files)
 
 
 def blob_of(path: str) -> str:
@@ -121,7 +125,7 @@ def culprits(path: str, runs: Sequence[Window], workspace: str, risky: Sequence[
         return []
     if path.endswith("/hooks") and "/.git/" in f"{path}/":
         return [hook for name in HOOKS if os.path.lexists(hook := f"{path}/{name}") and _unjudged(hook, runs, workspace, exact=False)]
-    if path.endswith(_CONFIG):
+    if _is_config(path):
         return [path] if _is_risky(path, risky) and _unjudged(path, runs, workspace, exact=True) else []
     return [path] if _unjudged(path, runs, workspace, exact=False) and not known_to_git(path, workspace) else []
 
@@ -142,9 +146,9 @@ def judged(effect: Effect, path: str, workspace: str, *, exact: bool = False) ->
     """
     text = effect.target.text
     if effect.target.dynamic or not text:
-        return effect.kind is EffectKind.GIT_CONFIG and path.endswith(_CONFIG)
+        return effect.kind is EffectKind.GIT_CONFIG and _is_config(path)
     if effect.kind is EffectKind.GIT_CONFIG:
-        return path.endswith(_CONFIG)
+        return _is_config(path)
     if effect.kind is EffectKind.GIT_HOOK and effect.has("skip"):
         return False
     if effect.kind is EffectKind.GIT_HOOK and "/.git/hooks/" in path:
@@ -161,6 +165,10 @@ def judged(effect: Effect, path: str, workspace: str, *, exact: bool = False) ->
     return whole and not exact and text.startswith(f"{workspace}/") and path.startswith(f"{text}/")
 
 
+def _is_config(path: str) -> bool:
+    return path.endswith(_CONFIG) and "/.git/" in path
+
+
 def _is_risky(path: str, risky: Sequence[str]) -> bool:
     from fnmatch import fnmatchcase
 
@@ -171,7 +179,8 @@ def _is_risky(path: str, risky: Sequence[str]) -> bool:
             found = settings(file.read(_MOST_CONFIG))
     except OSError:
         return True
-    return found is None or any(fnmatchcase(key, pattern) for key, _ in found for pattern in risky)
+    harmless = _OF_SUBMODULES if "/.git/modules/" in path else ()
+    return found is None or any(key not in harmless and fnmatchcase(key, pattern) for key, _ in found for pattern in risky)
 
 
 def _elsewhere(path: str, workspace: str) -> bool:

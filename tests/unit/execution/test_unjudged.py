@@ -11,7 +11,7 @@ import pytest
 from instinct_shell.execution.unjudged import Window, fixed, settle
 from instinct_shell.model.effect import Effect, EffectKind, Target, TargetKind
 
-RISKY = ("core.fsmonitor", "core.hookspath", "alias.*")
+RISKY = ("core.worktree", "core.fsmonitor", "core.hookspath", "alias.*")
 
 
 @pytest.fixture
@@ -118,16 +118,28 @@ def test_a_new_repository_is_let_be_unless_it_makes_git_run_something(place, tex
     assert bool(said) != stays
 
 
+def test_submodules_are_let_be(place):
+    """What git writes for one: a configuration that names its working tree, samples of hooks."""
+    config = made(place, ".git/modules/lib/config", '[core]\n\tbare = false\n\tworktree = ../../../lib\n[remote "origin"]\n\turl = /x\n')
+    sample = made(place, ".git/modules/lib/hooks/pre-commit.sample")
+    gitfile = made(place, "lib/.git", "gitdir: ../.git/modules/lib\n")
+    assert settled(place, config, sample.parent, gitfile) == ()
+    evil = made(place, ".git/modules/evil/config", "[core]\n\tfsmonitor = ./evil\n")
+    assert len(settled(place, config, sample.parent, gitfile, evil)) == 1
+
+
 def test_what_other_machines_run_is_let_be(place):
     path = made(place, ".github/workflows/ci.yml")
     assert settled(place, place / "w/.github/workflows") == ()
     assert path.exists()
 
 
-def test_what_git_brought_stays(place):
-    top = place / "w"
-    (top / ".git").rmdir()
-    path = made(place, ".envrc")
+@pytest.mark.parametrize("below", ["", "sub"])
+def test_what_git_brought_stays(place, below):
+    top = place / "w" / below
+    (place / "w/.git").rmdir()
+    top.mkdir(exist_ok=True)
+    path = made(place, f"{below}/.envrc".lstrip("/"))
     env = {"PATH": os.environ["PATH"], "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}
     for words in (["init", "-q"], ["add", ".envrc"], ["-c", "user.name=t", "-c", "user.email=t@e", "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=top, env=env, check=True)
