@@ -155,9 +155,15 @@ def _formatted(piece: str, letter: str, value: Text) -> Text:
 
 
 def _number(text: str) -> int:
+    """As bash reads it: what begins like a number counts as far as it goes, and what does not is 0."""
     if text[:1] in ("'", '"') and len(text) > 1:
         return ord(text[1])
-    return int(text or "0", 0) if not re.fullmatch(r"0\d+", text) else int(text, 8)
+    found = re.match(r"\s*([-+]?)(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))", text, re.ASCII)
+    if not found:
+        return 0
+    sign, sixteen, eight, ten = found.groups()
+    number = int(sixteen, 16) if sixteen else int(eight, 8) if eight else int(ten)
+    return -number if sign == "-" else number
 
 
 def _printf(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:

@@ -54,7 +54,8 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
         _assignments_only(ev, node, fds, streams, span)
         return None
     failed = _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
-    last = values.from_field(fields[-1]) if not declared and not fields[-1].many else None
+    unsure = declared or fields[-1].many or fields[0].text == "alias"  # which leaves the name alone of `alias name=value`
+    last = None if unsure else values.from_field(fields[-1])
     for after in (ev.state, failed):
         if after is not None:
             after.last = last
