@@ -88,13 +88,21 @@ def aside(path: str) -> str:
     return f"`{path}` was made without having been judged; it is set aside as `{place}`"
 
 
-def known_to_git(path: str, workspace: str) -> bool:
-    """Whether the index of the repository around it has this very content: git brought it, or somebody has added it for everybody to see."""
+def known_to_git(path: str, workspace: str, since: float = 0.0) -> bool:
+    """Whether the index of the repository around it has this very content: git brought it, or somebody has added it for everybody to see.
+
+    A repository inside the workspace that has come into being, or was given another configuration, `since` then speaks for nothing.
+    """
     from .gitindex import read_index
 
     top = os.path.dirname(path)
     while top.startswith(f"{workspace}/") and not os.path.lexists(os.path.join(top, ".git")):
         top = os.path.dirname(top)
+    try:
+        if top != workspace and os.lstat(os.path.join(top, ".git", "config")).st_ctime >= since - _EARLY:
+            return False
+    except OSError:
+        return False
     entries, _ = read_index(top)
     try:
         files = [os.path.join(folder, name) for folder, _, names in os.walk(path) for name in names] if os.path.isdir(path) else [path]
@@ -127,16 +135,23 @@ def culprits(path: str, runs: Sequence[Window], workspace: str, risky: Sequence[
         return [hook for name in HOOKS if os.path.lexists(hook := f"{path}/{name}") and _unjudged(hook, runs, workspace, exact=False)]
     if _is_config(path):
         return [path] if _is_risky(path, risky) and _unjudged(path, runs, workspace, exact=True) else []
-    return [path] if _unjudged(path, runs, workspace, exact=False) and not known_to_git(path, workspace) else []
+    if not _unjudged(path, runs, workspace, exact=False):
+        return []
+    return [] if known_to_git(path, workspace, min((run.begun for run in _going_on(path, runs)), default=0.0)) else [path]
 
 
 def _unjudged(path: str, runs: Sequence[Window], workspace: str, *, exact: bool) -> bool:
+    going_on = _going_on(path, runs)
+    return bool(going_on) and not any(judged(effect, path, workspace, exact=exact) for run in going_on for effect in run.effects)
+
+
+def _going_on(path: str, runs: Sequence[Window]) -> list[Window]:
+    """The runs in whose time this path was last changed; none for what is gone."""
     try:
         changed = os.lstat(path).st_ctime
     except OSError:
-        return False
-    going_on = [run for run in runs if run.begun - _EARLY <= changed <= run.ended + _LATE]
-    return bool(going_on) and not any(judged(effect, path, workspace, exact=exact) for run in going_on for effect in run.effects)
+        return []
+    return [run for run in runs if run.begun - _EARLY <= changed <= run.ended + _LATE]
 
 
 def judged(effect: Effect, path: str, workspace: str, *, exact: bool = False) -> bool:

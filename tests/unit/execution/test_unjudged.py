@@ -143,8 +143,22 @@ def test_what_git_brought_stays(place, below):
     env = {"PATH": os.environ["PATH"], "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}
     for words in (["init", "-q"], ["add", ".envrc"], ["-c", "user.name=t", "-c", "user.email=t@e", "commit", "-qm", "x"]):
         subprocess.run(["git", *words], cwd=top, env=env, check=True)
-    assert settled(place, path) == ()
+    path.unlink()
+    time.sleep(0.3)  # file times tick coarsely: the run has to begin after the repository was made, by more than that
+    begun = time.time()
+    subprocess.run(["git", "checkout", "-q", "--", ".envrc"], cwd=top, env=env, check=True)
+    assert settled(place, path, begun=begun) == ()
     assert path.exists()
+
+
+def test_a_repository_that_the_run_itself_made_speaks_for_nothing(place):
+    top = place / "w/sub"
+    path = made(place, "sub/.envrc")
+    env = {"PATH": os.environ["PATH"], "HOME": str(place), "GIT_CONFIG_NOSYSTEM": "1"}
+    for words in (["init", "-q"], ["add", ".envrc"]):
+        subprocess.run(["git", *words], cwd=top, env=env, check=True)
+    assert len(settled(place, path)) == 1
+    assert not path.exists()
 
 
 def test_at_the_end_of_a_run_only_fixed_names_are_looked_at(place):
