@@ -295,7 +295,7 @@ class _Builder:
             self._many = True
             return
         ifs = self._ev.ifs()
-        if text.glob:
+        if text.glob and not any(mark in value for mark in ifs for value in text.values):  # names that match may hold them; the pattern does not
             self._pieces.append((text, True))
             return
         rows = [split_ifs(value, ifs) for value in text.values]
@@ -324,7 +324,7 @@ class _Builder:
             if number:
                 self.cut()
             choices = [row[0][number] for row in rows if number < len(row[0])]
-            self._pieces.append((values.one_of(choices), live))
+            self._pieces.append((values.one_of(choices, glob=text.glob), live))
             if len(choices) < len(rows):
                 self._many = True
         if any(row[2] for row in rows):
