@@ -230,12 +230,15 @@ class Watch:
     def _kill(self, limit: str) -> None:
         """Ends the whole tree at once. At partial the attendant has to do it: it alone is the reaper of what left the tree."""
         self._limit = self._limit or limit
-        if self._own_tree and self._attendant:
-            os.kill(self._attendant, signal.SIGKILL)
-        elif self._attendant:
-            os.kill(self._attendant, supervise.request(signal.SIGKILL))
-        else:
-            os.kill(self._child, signal.SIGKILL)
+        try:
+            if self._own_tree and self._attendant:
+                os.kill(self._attendant, signal.SIGKILL)
+            elif self._attendant:
+                os.kill(self._attendant, supervise.request(signal.SIGKILL))
+            else:
+                os.kill(self._child, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # over already, and reaped where it is not our child (bubblewrap's)
 
     def _reap(self) -> None:
         for pid in dict.fromkeys((self._child, self._attendant)):

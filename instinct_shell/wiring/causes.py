@@ -35,6 +35,8 @@ class Causes:
         """One line, or "" when there is nothing to tell, or nothing can be looked at now: it has run, and its status is its own."""
         from ..execution.refusals import explain, held_back, told_held_back
 
+        if result.execs_denied:
+            return ""  # it was the judge, and that was said where it happened
         try:
             if words := explain(judgement, spec, result, said):
                 return words
