@@ -77,15 +77,20 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
             seen += 1
             if seen > MOST_FOLDERS:
                 return _chosen(found, top), env_files, _guarded(found)
+            asked = ground.worth_asking(folder)
             try:
                 with os.scandir(folder) as entries:
-                    listed = [(entry.name, entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
+                    listed = list(entries)
             except OSError:
                 continue
-            for name, path, is_folder in listed:
+            for entry in listed:
+                name, path = entry.name, entry.path
                 if name == ".git":
-                    data = _git_data(path) if is_folder else [path]  # a file says where the repository is, and so what git runs
-                    found.update(dict.fromkeys(data, _GIT_DATA))
+                    # a file says where the repository is, and so what git runs
+                    found.update(dict.fromkeys(_git_data(path) if entry.is_dir(follow_symlinks=False) else [path], _GIT_DATA))
+                elif asked is not None and not asked(name):
+                    if entry.is_dir(follow_symlinks=False) and not ground.rebuildable(path):
+                        following.append(path)
                 elif ground.protected(path):
                     found.setdefault(path, _CONTENT)
                     if name.startswith(".env"):
@@ -96,7 +101,7 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
                     found.setdefault(path, _HOST_RUN)
                 elif ground.lockfile(path):
                     found.setdefault(path, _CONTENT)
-                elif is_folder and not ground.rebuildable(path):
+                elif entry.is_dir(follow_symlinks=False) and not ground.rebuildable(path):
                     following.append(path)
         level = sorted(following, key=lambda path: path.rpartition("/")[2] not in first)
     return _chosen(found, top), env_files, _guarded(found)

@@ -14,11 +14,11 @@ from ..model.profile import Profile
 from ..model.situation import Situation
 from . import globs
 from .base import shown
-from .patterns import PathSet, examples, matches
+from .patterns import Endings, PathSet, examples, matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ..model.intent import Intent
 
@@ -73,6 +73,7 @@ class Ground:
         self._sole = PathSet(profile.sole_copies)
         self._build = PathSet(profile.build_output)
         self._automata: dict[str, globs.Automaton] = {}
+        self._endings: Endings | None = None
 
     def _fill(self, patterns: Iterable[str]) -> tuple[str, ...]:
         """The patterns with `{workspace}`, `{tmp}` and `{home}` (one for each home) filled in."""
@@ -182,6 +183,12 @@ class Ground:
     def never_write(self, path: str) -> str:
         """The pattern of [paths] never_write, or ""."""
         return self._never.find(*dict.fromkeys((*self.spellings(path), path)))
+
+    def worth_asking(self, folder: str) -> Callable[[str], object] | None:
+        """For a walk: what tells of a name in this folder whether any of the four above may cover it; None when each is to be asked about."""
+        if self._endings is None:
+            self._endings = Endings((self._protected, self._lockfiles, self._host, self._never))
+        return self._endings.within(*dict.fromkeys((*self.spellings(folder), folder)))
 
     def fixed_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The patterns of [paths] never_write and host_executed that name one thing, as paths from the workspace on."""

@@ -14,7 +14,7 @@ import functools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 
 class PathPattern:
@@ -81,6 +81,10 @@ class PathSet:
             return ""
         return found
 
+    def covers(self, path: str) -> bool:
+        """Whether a pattern covers the path, exceptions left aside."""
+        return bool(self._covering(path))
+
     def _covering(self, path: str) -> str:
         names = self._names.intersection(path.split("/"))
         if names:
@@ -98,6 +102,39 @@ class PathSet:
             if end + "/" in path:
                 return f"*{end}"
         return next((pattern.text for pattern in self._rest if pattern.covers(path)), "")
+
+
+class Endings:
+    """Which names in a folder are worth asking several sets about, when nothing above them is covered.
+
+    A path that is covered while its folder is not must have the end of a pattern's last literal piece in its name, or right before it.
+    """
+
+    def __init__(self, sets: Iterable[PathSet]) -> None:
+        import re
+
+        names: set[str] = set()
+        folders: set[str] = set()
+        self._sets = tuple(sets)
+        self._any = False  # a pattern without such a piece
+        for pattern in (pattern for one in self._sets for pattern in one.patterns):
+            full = pattern.text if pattern.anchored or pattern.text.startswith("*") else "/" + pattern.text
+            pieces = [piece for piece in re.split(r"\*", full) if piece]
+            last = re.split(r"[?\[\]]", pieces[-1])[-1] if pieces else ""
+            name = last.rpartition("/")[2]
+            self._any = self._any or not last
+            names |= {name} if name else set()
+            folders |= {last} if last and not name else set()
+        self._folders = tuple(folders)
+        self._names = re.compile("|".join(map(re.escape, sorted(names)))) if names else None
+
+    def within(self, *spellings: str) -> Callable[[str], object] | None:
+        """What tells for a name in this folder whether it is to be asked about; None when each is."""
+        if self._any or any((folder.rstrip("/") + "/").endswith(self._folders) for folder in spellings):
+            return None
+        if any(one.covers(folder) for one in self._sets for folder in spellings):
+            return None
+        return self._names.search if self._names is not None else lambda _: None
 
 
 def matches(pattern: str, text: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from instinct_shell.instincts.ground import Ground
-from instinct_shell.instincts.patterns import PathSet, any_matches, examples, matches
+from instinct_shell.instincts.patterns import Endings, PathSet, any_matches, examples, matches
 
 CASES = [
     # pattern, covered, not covered
@@ -127,3 +127,18 @@ def test_any_matches_names_the_pattern():
 @given(st.sampled_from(["*.env", "*.env.*", "*credentials.*", "*secrets.*", "*.pem", "*id_rsa*", ".git/hooks", "yarn.lock"]))
 def test_examples_are_covered_by_their_pattern(pattern):
     assert all(PathSet([pattern]).find("/" + name) for name in examples(pattern))
+
+
+_PIECE = st.sampled_from(("a", "b", ".env", "env", ".git", "hooks", "x.pem", "secret", ".", "lock.json", "id_rsa", "key"))
+_NAME = st.lists(_PIECE, min_size=1, max_size=3).map("".join)
+_PATTERN = st.lists(st.one_of(_PIECE, st.sampled_from(("*", "/", "?", "[ab]"))), min_size=1, max_size=5).map("".join)
+
+
+@given(st.lists(_PATTERN, min_size=1, max_size=4), st.lists(_PATTERN, max_size=2), st.lists(_NAME, max_size=3), _NAME)
+def test_no_name_that_is_covered_is_passed_by_in_a_walk(patterns: list[str], exceptions: list[str], folders: list[str], name: str) -> None:
+    whole = PathSet(patterns, exceptions)
+    folder = "/" + "/".join(folders)
+    asked = Endings((whole,)).within(folder)
+    path = f"{folder.rstrip('/')}/{name}"
+    if whole.find(path):
+        assert asked is None or asked(name), (patterns, path)
