@@ -186,8 +186,7 @@ class Ground:
 
     def worth_asking(self, folder: str) -> Callable[[str], object] | None:
         """For a walk: what tells of a name in this folder whether any of the four above may cover it; None when each is to be asked about."""
-        if self._endings is None:
-            self._endings = Endings((self._protected, self._lockfiles, self._host, self._never))
+        self._endings = self._endings or Endings((self._protected, self._lockfiles, self._host, self._never))
         return self._endings.within(*dict.fromkeys((*self.spellings(folder), folder)))
 
     def fixed_names(self) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, reachable
+from jail_harness import Caller, made_caller, reachable
 
 from instinct_shell.execution.jail.view import plan_for
 from instinct_shell.model.jailspec import JailSpec
@@ -168,6 +168,28 @@ def test_sockets_under_odd_names_do_not_stop_a_run(full: Caller) -> None:
     os.close(folder)
     assert run.result.get("started"), run
     assert b"PermissionError" in run.err or b"ConnectionRefused" in run.err, run
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may make another user's folder")
+@pytest.mark.parametrize("at", ["full", "bubblewrap"])
+def test_a_socket_in_another_users_private_folder_does_not_stop_root(at: str) -> None:
+    """Root sees it from outside, and has no right over it in the jail: there is nothing to mask, and no way there."""
+    made = made_caller("root")
+    root = next(made)
+    reachable(root, at)
+    top = Path(tempfile.mkdtemp(prefix="instinct-other-"))
+    try:
+        with socket.socket(socket.AF_UNIX) as theirs:
+            theirs.bind(str(top / "socket"))
+            theirs.listen()
+            os.chown(top, 65534, 65534)
+            code = f"import socket; socket.socket(socket.AF_UNIX).connect({str(top / 'socket')!r})"
+            run = root.run({**spec_like(root.folder()), "argv": [root.python, "-I", "-S", "-c", code]}, at=at)
+    finally:
+        shutil.rmtree(top)
+        made.close()
+    assert run.result.get("started"), run
+    assert b"PermissionError" in run.err, run
 
 
 PASSING_SOCKETS = """

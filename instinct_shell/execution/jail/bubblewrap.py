@@ -112,6 +112,8 @@ def _mount(layer: Layer, plan: Plan, empty: list[int]) -> list[str]:
         case LayerKind.FRESH:
             return ["--perms", "0755" if path == "/run" else "1777", "--tmpfs", path] if os.path.isdir(path) and not os.path.islink(path) else []
         case LayerKind.HIDDEN | LayerKind.SOCKET:
+            if _out_of_reach(path):
+                return []  # nothing can be laid over it, and nobody inside gets there
             if os.path.isdir(path):
                 crowded = path in plan.crowded
                 return ["--perms", "0711" if crowded else "0000", "--tmpfs", path, *(() if crowded else ("--remount-ro", path))]
@@ -119,6 +121,21 @@ def _mount(layer: Layer, plan: Plan, empty: list[int]) -> list[str]:
                 return []
             empty.append(os.open("/dev/null", os.O_RDONLY))
             return ["--ro-bind-data", str(empty[-1]), path]
+
+
+def _out_of_reach(path: str) -> bool:
+    """Whether a folder on the way is somebody else's and closed to us: inside, root has no rights over what other users own."""
+    groups = {os.getegid(), *os.getgroups()}
+    folder = os.path.dirname(path)
+    while folder != "/":
+        try:
+            found = os.stat(folder)
+        except OSError:
+            return True
+        if found.st_uid != os.geteuid() and not found.st_mode & (0o010 if found.st_gid in groups else 0o001):
+            return True
+        folder = os.path.dirname(folder)
+    return False
 
 
 def enter(confinement: Confinement, report: int) -> NoReturn:
