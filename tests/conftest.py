@@ -54,6 +54,16 @@ def _own_state(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 @pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A workspace, with a home beside it."""
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    folder = tmp_path / "app"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     """A small git repository with one commit."""
     folder = tmp_path / "app"

@@ -17,6 +17,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,6 +179,16 @@ def reachable(caller: Caller, level: str) -> None:
     run = caller.shell(caller.folder(), "true", at=level)
     if run.status:
         cannot(f"no jail of level {level} for {caller.name}: {run.err.decode(errors='replace')}")
+
+
+def gone(marker: str, seconds: float = 10) -> bool:
+    """Whether no process has the marker in its command line any more, or soon."""
+    deadline = time.monotonic() + seconds
+    while processes_with(marker):
+        if time.monotonic() > deadline:
+            return False
+        select.select([], [], [], 0.01)
+    return True
 
 
 class Running(subprocess.Popen[bytes]):

@@ -16,6 +16,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_WITH_VALUE = frozenset(
+    "-executionpolicy -ep -ex -workingdirectory -wd -outputformat -inputformat -windowstyle -configurationname -version".split()
+)  # options of the program itself, each with a word behind it
 _CMDLETS = {
     "delete": "remove-item ri rm del erase rd rmdir clear-recyclebin",
     "read": "get-content gc cat type",
@@ -171,30 +174,10 @@ def pwsh(call: Call, scene: Scene) -> Iterator[Effect]:
         if word in ("-file", "-f") and following:
             yield from run_script(call, scene, following[0], "powershell", tuple(following[1:]))
             return
-        if word in (
-            "-executionpolicy",
-            "-ep",
-            "-ex",
-            "-workingdirectory",
-            "-wd",
-            "-outputformat",
-            "-inputformat",
-            "-windowstyle",
-            "-configurationname",
-            "-version",
-        ):
+        if word in _WITH_VALUE:
             continue
         if not word.startswith("-") and (index == 0 or not lower[index - 1].startswith("-e") or lower[index - 1] == "-noexit"):
-            if index and lower[index - 1] in (
-                "-executionpolicy",
-                "-ep",
-                "-ex",
-                "-workingdirectory",
-                "-wd",
-                "-outputformat",
-                "-inputformat",
-                "-windowstyle",
-            ):
+            if index and lower[index - 1] in _WITH_VALUE:
                 continue
             if word.endswith(".ps1"):
                 yield from run_script(call, scene, call.argv[index], "powershell", tuple(following))

@@ -14,7 +14,7 @@ import subprocess
 import time
 
 import pytest
-from jail_harness import Caller, Run, base_spec, processes_with
+from jail_harness import Caller, Run, base_spec, gone, processes_with
 
 pytestmark = pytest.mark.jail
 NOT_PERMITTED, NOT_IMPLEMENTED = 13, 38
@@ -263,7 +263,7 @@ def test_a_killed_launcher_ends_the_command(scene: Scene) -> None:
         with subprocess.Popen(scene.caller.driver(scene.spec(text), at=scene.level), stderr=subprocess.DEVNULL, start_new_session=True) as running:
             select.select([], [], [], moment)
             running.send_signal(signal.SIGKILL)
-        assert _gone(marker), processes_with(marker)
+        assert gone(marker), processes_with(marker)
     assert scene.run("/bin/echo next").out == b"next\n"
 
 
@@ -286,13 +286,4 @@ def test_what_a_session_keeps_is_judged_after_its_launcher(scene: Scene) -> None
         select.select([], [], [], 0.02)
     assert done.read_text() == "later\n126\n"
     assert (scene.workspace / "err").read_text().startswith("scripted: denied\n")
-    assert _gone(str(scene.caller.code / "jail_driver.py")), "it ends with the last process"
-
-
-def _gone(marker: str, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while processes_with(marker):
-        if time.monotonic() > deadline:
-            return False
-        select.select([], [], [], 0.01)
-    return True
+    assert gone(str(scene.caller.code / "jail_driver.py")), "it ends with the last process"

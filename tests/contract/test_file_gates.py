@@ -20,16 +20,6 @@ from instinct_shell.wiring.files import lease, redacted
 CASES = tomllib.loads((Path(__file__).parents[1] / "cases" / "file_writes.toml").read_text(encoding="utf-8"))["case"]
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, with a home beside it."""
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "app"
-    folder.mkdir()
-    return folder
-
-
 def guard_of(folder: Path, session: str = "", profile: str = "") -> Guard:
     return open_guard(workspace=str(folder), cwd=str(folder), session=session, profile=profile)
 

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, Running, base_spec, processes_with
+from jail_harness import Caller, Running, base_spec, gone, processes_with
 
 pytestmark = pytest.mark.jail
 ROUNDS = int(os.environ.get("INSTINCT_KILLS", "40"))
@@ -25,15 +25,6 @@ def _mounts() -> int:
 def _spec(workspace: Path, marker: str) -> dict[str, object]:
     text = f"setsid sleep {marker} & (setsid sleep {marker} &); sleep {marker}"
     return {**base_spec(workspace), "protected": [str(workspace / ".env")], "argv": ["/bin/bash", "-c", text]}
-
-
-def _gone(marker: str, seconds: float = 10) -> bool:
-    deadline = time.monotonic() + seconds
-    while processes_with(marker):
-        if time.monotonic() > deadline:
-            return False
-        select.select([], [], [], 0.01)
-    return True
 
 
 @pytest.mark.parametrize("victim", ["launcher", "group", "holder"])
@@ -61,7 +52,7 @@ def test_kill_at_a_random_moment(caller: Caller, level: str, victim: str) -> Non
                 os.killpg(running.pid, signal.SIGKILL)
             else:
                 running.kill()
-        assert _gone(marker), f"round {round_number}: {processes_with(marker)} live on"
+        assert gone(marker), f"round {round_number}: {processes_with(marker)} live on"
         if round_number % 5 == 0:
             assert caller.shell(workspace, "echo next", at=level).out == b"next\n"
     assert caller.shell(workspace, "echo next", at=level).out == b"next\n"
@@ -77,7 +68,7 @@ def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> N
         attendant = _attendant_of(running.pid)
         os.kill(attendant, signal.SIGKILL)
         assert running.wait(20) == 125
-    assert _gone(marker)
+    assert gone(marker)
 
 
 def _attendant_of(launcher: int) -> int:

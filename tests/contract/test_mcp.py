@@ -27,16 +27,6 @@ ERAS = {"2025-11-25": "legacy", "2026-07-28": "2026-07-28"}
 TOOLS = ["run_command", "read_file", "write_file", "edit_file", "delete_file", "move_file", "apply_patch", "check", "budget"]
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, with a home beside it."""
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "app"
-    folder.mkdir()
-    return folder
-
-
 # ---------------------------------------------------------------- with the official client
 
 
@@ -160,7 +150,7 @@ def test_a_command_runs_in_the_jail(place: Path, era: str) -> None:
     async def talk(client: object) -> None:
         error, text, data = await ask(client, "run_command", command="echo out; echo err >&2; pwd; exit 3")
         if data["ran"] is False:
-            pytest.skip(f"no jail here: {text}")
+            cannot(f"no jail here: {text}")
         assert (error, data["status"], data["stdout"], data["stderr"]) == (False, 3, f"out\n{place}\n", "err\n")
         assert text.endswith("(exit status 3)")
         (place / "sub").mkdir()

@@ -13,16 +13,6 @@ import pytest
 PROGRAM = [sys.executable, "-I", "-c", "import sys; from instinct_shell.frontends.cli.main import main; sys.exit(main(sys.argv[1:]))"]
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A workspace, with a home beside it."""
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "app"
-    folder.mkdir()
-    return folder
-
-
 def file(place: Path, *words: str, given: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([*PROGRAM, "file", *words], cwd=place, input=given, capture_output=True, check=False, env=dict(os.environ))
 
