@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 from jail_harness import Caller, caller_names, made_caller, reachable
+from network_harness import ELSEWHERE, Answers, Place, serving, wait_until
 
 
 @pytest.fixture(scope="session", params=caller_names())
@@ -20,3 +21,37 @@ def level(request: pytest.FixtureRequest, caller: Caller) -> str:
     bubblewrap: full, made by that program."""
     reachable(caller, request.param)
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def port() -> Iterator[int]:
+    """A server at 127.0.0.1."""
+    with serving(Answers) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[int]:
+    """A server at 127.0.0.2."""
+    with serving(Answers, ELSEWHERE) as found:
+        yield found
+
+
+@pytest.fixture(params=["full", "session", "bubblewrap"])
+def place(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
+    """Each way in which a jail with a network of its own is made."""
+    reachable(caller, request.param)
+    made = Place(caller, request.param)
+    yield made
+    made.close()
+    wait_until(lambda: not made.proxies())
+
+
+@pytest.fixture(params=["full", "session"])
+def own(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
+    """The two ways of our own."""
+    reachable(caller, request.param)
+    made = Place(caller, request.param)
+    yield made
+    made.close()
+    wait_until(lambda: not made.proxies())
