@@ -153,6 +153,7 @@ class Launcher:
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
                     watch.overgrown = (lambda: overlay.overgrown(spec.overlay)) if spec.overlay else None
                     watch.family, watch.session, watch.renames = family, membership, renames
+                    watch.end_child = supervise.PARENT_DIED if bubblewrapped else signal.SIGKILL
                     watch.run(mask)
                 finally:
                     if supervisor is not None:

@@ -42,6 +42,7 @@ class Watch:
         self.family: frozenset[int] | None = None
         self.session: Membership | None = None
         self.renames: Renames | None = None
+        self.end_child: int = signal.SIGKILL  # what ends the making of the jail, before there is an attendant
         self.overgrown: Callable[[], bool] | None = None  # of an overlay: whether more was written to it than it may hold
         self.left_something = False  # the command ended by itself, in a session: what it left in the background goes on
         self._held_anew: list[str] = []
@@ -236,7 +237,7 @@ class Watch:
             elif self._attendant:
                 os.kill(self._attendant, supervise.request(signal.SIGKILL))
             else:
-                os.kill(self._child, signal.SIGKILL)
+                os.kill(self._child, self.end_child)
         except ProcessLookupError:
             pass  # over already, and reaped where it is not our child (bubblewrap's)
 

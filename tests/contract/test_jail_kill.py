@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, Running, base_spec, gone, processes_with
+from jail_harness import Caller, Running, base_spec, gone, processes_with, reachable
 
 pytestmark = pytest.mark.jail
 ROUNDS = int(os.environ.get("INSTINCT_KILLS", "40"))
@@ -60,6 +60,27 @@ def test_kill_at_a_random_moment(caller: Caller, level: str, victim: str) -> Non
     assert _mounts() == mounts
 
 
+def test_bubblewrap_leaves_nothing_that_waits_for_it(caller: Caller) -> None:
+    """Its child waits for a word of its parent's before it asks for a death signal: the launcher dies right then."""
+    reachable(caller, "bubblewrap")
+    workspace = caller.folder()
+    inside = str(caller.code / "instinct_shell" / "execution" / "jail" / "stage.py")  # on the command lines of bubblewrap and of its child
+    chance = random.Random("bubblewrap 20261130")
+    for round_number in range(ROUNDS):
+        spec = {**base_spec(workspace), "argv": ["/bin/sleep", "61"]}
+        with Running(caller.driver(spec, at="bubblewrap"), start_new_session=True, stderr=subprocess.DEVNULL) as running:
+            deadline = time.monotonic() + 20
+            while not (programs := [each for beside in _children(running.pid) for each in _children(beside)]):
+                assert time.monotonic() < deadline
+            if round_number % 2:
+                while not _children(programs[0]) and time.monotonic() < deadline:
+                    pass  # it is a matter of microseconds
+            else:
+                select.select([], [], [], chance.uniform(0.0, 0.004))
+            running.kill()
+        assert gone(inside), f"round {round_number}: {processes_with(inside)} live on"
+
+
 def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> None:
     """Then the outcome is unknown, and the launcher says so instead of claiming that nothing ran."""
     marker = f"61{os.getpid()}.{time.monotonic_ns() % 10**6}"
@@ -72,11 +93,12 @@ def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> N
 
 
 def _attendant_of(launcher: int) -> int:
-    """The launcher's child that has itself a child running something else; or bubblewrap's child."""
+    """The launcher's child that has itself a child running something else; or the child of bubblewrap, which runs below the launcher's own."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         below = _children(launcher)
-        for child in [*below, *(inner for outer in below if b"bwrap" in _command_line(outer) for inner in _children(outer))]:
+        programs = [program for beside in below for program in _children(beside) if b"bwrap" in _command_line(program)]
+        for child in [*below, *(inner for program in programs for inner in _children(program))]:
             if any(b"sleep" in _command_line(grandchild) for grandchild in _children(child)):
                 return child
         select.select([], [], [], 0.01)

@@ -3,14 +3,19 @@
 bubblewrap makes namespaces and mounts from the plan, handed to it as arguments on a descriptor, and then starts `stage.py` as the first process
 inside: our attendant, which puts on the inner layers and starts the command as in every jail. It differs from our own mounts in two ways. Paths are
 resolved by name, so a process of the workspace may race it; and a symbolic link cannot be pinned, only what it leads to.
+
+bubblewrap's own child waits for its parent's word before it asks for a death signal: a parent that is killed in between leaves it waiting for ever. So
+the launcher's child does not become bubblewrap but stays beside it, and ends the whole tree when the launcher is gone.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import stat
 import sys
 
+from .. import supervise
 from ..watch import BUBBLEWRAP_STEP
 from . import view
 from .plan import LayerKind
@@ -138,8 +143,10 @@ def _out_of_reach(path: str) -> bool:
     return False
 
 
-def enter(confinement: Confinement, report: int) -> NoReturn:
-    """In the launcher's forked child, all signals blocked, foreign descriptors closed: becomes bubblewrap. Raises StepFailed.
+def start(confinement: Confinement, report: int) -> int:
+    """In the launcher's forked child, all signals blocked, foreign descriptors closed: starts bubblewrap; its process id.
+
+    Raises StepFailed, in the process that was to be it.
 
     Its errors go to the report pipe, as does the process id of what it starts.
     """
@@ -179,7 +186,30 @@ def enter(confinement: Confinement, report: int) -> NoReturn:
     argv = [program, "--args", str(passed[-2]), "--info-fd", str(os.dup(report)), "--"]
     os.set_inheritable(int(argv[4]), True)
     argv += [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", _STAGE, str(passed[-1])]
-    try:
-        os.execve(program, argv, {})  # noqa: S606  # no shell
-    except OSError as problem:
-        raise StepFailed(STEP, problem.errno or 0) from None
+    child = os.fork()  # `posix_spawn` would have signals 32 and 33 ignored in there
+    if child == 0:
+        try:
+            os.execve(program, argv, {})  # noqa: S606  # no shell
+        except OSError as problem:
+            raise StepFailed(STEP, problem.errno or 0) from None
+    return child
+
+
+def stay_beside(program: int) -> NoReturn:
+    """Ends with bubblewrap, and everything that it has started with the launcher, whatever they were doing at that moment."""
+    while signal.sigwaitinfo((signal.SIGCHLD, supervise.PARENT_DIED)).si_signo == signal.SIGCHLD:
+        if _ended(program):
+            break
+    supervise.end_descendants()
+    os._exit(0)
+
+
+def _ended(program: int) -> bool:
+    """Reaps what has ended. Whether this program has."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True  # nothing is left at all
+        if pid in (0, program):
+            return pid == program

@@ -71,8 +71,12 @@ class Confinement:
 
         try:
             self._close_all_but(report, *self.needed())
-            self._stay_with_launcher(signal.SIGKILL, report)
-            bubblewrap.enter(self, report)
+            self._stay_with_launcher(supervise.PARENT_DIED, report)
+            privileges.adopt_orphans()
+            program = bubblewrap.start(self, report)
+            self._empty_standard_descriptors()
+            self._close_all_but()
+            bubblewrap.stay_beside(program)
         except BaseException as problem:  # noqa: BLE001  # as in `enter`
             step = problem.step if isinstance(problem, StepFailed) else f"{bubblewrap.STEP}: {type(problem).__name__} {problem}"
             _tell(report, getattr(problem, "errno", 0) or 0, step)
@@ -206,10 +210,13 @@ class Confinement:
         if real != self.spec.cwd:
             raise StepFailed(f"{step}: it is not the folder that was judged")
 
-    def _attend(self, command: int, report: int) -> NoReturn:
+    def _empty_standard_descriptors(self) -> None:
         null = os.open("/dev/null", os.O_RDWR | os.O_CLOEXEC)
         for fd in descriptors.STANDARD:
             os.dup2(null, fd)  # a pipe must close when the command closes it
+
+    def _attend(self, command: int, report: int) -> NoReturn:
+        self._empty_standard_descriptors()
         self._close_all_but(report)
         if not self.with_namespaces:
             os.setpgid(0, 0)  # survives a kill of the caller's whole group, to end what left that group
