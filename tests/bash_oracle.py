@@ -3,6 +3,10 @@
 Each text runs as an ordinary user in a throw-away root of its own making (user, pid, mount and network namespaces, `unshare -R`) that holds
 bash, its libraries and nothing else. PATH is empty, so every external command ends in `command_not_found_handle`, which logs its words. A
 text can harm nothing but that root.
+
+bash forks for each call of that handler, so a record has a file of its own, named by the process: commands that run at once cannot write into
+each other's record (one file would mix them, since bash writes line by line), and a text may close or redirect every descriptor. A record that
+its process was killed in the middle of says itself that it is cut short. Nothing is read before all processes in the background have ended.
 """
 
 from __future__ import annotations
@@ -22,18 +26,21 @@ for file in /texts/*; do
   number=${file##*/}
   text=; while IFS= read -r -d '' part; do text=$part; done < "$file"
   cd "/w/$number"
-  exec 3>>"/logs/$number"
-  ( ulimit -t 1 -f 2048; exec -c /tools/timeout -s KILL 2 /bin/bash --norc --noprofile /launch "$text" )
-  exec 3>&-
+  ( ulimit -t 1 -f 2048; exec -c /tools/timeout -s KILL 2 /bin/bash --norc --noprofile /launch "$text" "$number" )
 done </dev/null >/dev/null 2>/dev/null
+for (( tries = 0; tries < 150; tries++ )); do
+  left=(/proc/[0-9]*)
+  (( ${#left[@]} < 2 )) && break
+  read -r -t 0.02 <>/never
+done 2>/dev/null
 """
 _LAUNCH = r"""
-export LC_ALL=C.UTF-8 HOME=/home/dev PATH=/nowhere BASH_ENV=/prelude
+export LC_ALL=C.UTF-8 HOME=/home/dev PATH=/nowhere BASH_ENV=/prelude ORACLE_TEXT=$2
 exec /bin/bash --norc --noprofile -c -- "$1" bash
 """
 _PRELUDE = r"""
-unset BASH_ENV
-command_not_found_handle() { builtin printf '%s\0' "$#" "$@" >&3; return STATUS; }
+builtin eval "command_not_found_handle() { builtin printf '%s\\0' \"\$#\" \"\$@\" >>\"/logs/$ORACLE_TEXT/\$BASHPID\"; return STATUS; }"
+unset BASH_ENV ORACLE_TEXT
 trap wait EXIT
 """
 
@@ -55,6 +62,7 @@ def prepare(root: Path) -> None:
     for folder in ("bin", "texts", "logs", "w", "dev", "tmp", "nowhere", "home/dev", "etc", "proc", "tools"):
         (root / folder).mkdir(parents=True, exist_ok=True)
     (root / "dev/null").touch()
+    os.mkfifo(root / "never")
     (root / "dev/fd").symlink_to("/proc/self/fd")
     (root / "dev/stdin").symlink_to("/proc/self/fd/0")
     (root / "etc/passwd").write_text("root:x:0:0::/root:/bin/bash\n")
@@ -79,7 +87,7 @@ def run(texts: list[str], root: Path, status: int = 0, timeout: float = 120) -> 
     for number, text in enumerate(texts):
         (root / "texts" / f"{number:06}").write_bytes(text.encode("utf-8", "surrogateescape") + b"\0")
         (root / "w" / f"{number:06}").mkdir()
-        (root / "logs" / f"{number:06}").touch()
+        (root / "logs" / f"{number:06}").mkdir()
     for folder, _, files in os.walk(root):
         os.chmod(folder, 0o777)
         for path in (os.path.join(folder, name) for name in files):
@@ -95,14 +103,14 @@ def cwd_of(number: int) -> str:
     return f"/w/{number:06}"
 
 
-def _log(path: Path) -> list[tuple[str, ...]]:
-    pieces = path.read_bytes().decode("utf-8", "surrogateescape").split("\0")
+def _log(folder: Path) -> list[tuple[str, ...]]:
+    """The records of one text, in the order of their processes."""
     out = []
-    at = 0
-    while at < len(pieces) - 1 and pieces[at].isdigit():  # a text that was killed may leave half a line
-        count = int(pieces[at])
-        out.append(tuple(pieces[at + 1 : at + 1 + count]))
-        at += 1 + count
+    for path in sorted(folder.iterdir(), key=lambda path: int(path.name)):
+        pieces = path.read_bytes().decode("utf-8", "surrogateescape").split("\0")[:-1]
+        while pieces and len(pieces) > (count := int(pieces[0])):  # the record of a process that was killed may be cut short
+            out.append(tuple(pieces[1 : 1 + count]))
+            pieces = pieces[1 + count :]
     return out
 
 

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from ..model.value import Value
-from ..shell.words import decode_ansi
+from ..shell.escapes import decode_ansi
 
 
 class Touch(Value):

@@ -86,6 +86,11 @@ def assigned_names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def names(text: str) -> tuple[str, ...]:
+    """The names that stand in an expression."""
+    return tuple(dict.fromkeys(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", text)))
+
+
 def _tokens(text: str) -> list[str]:
     out = []
     at = 0

@@ -152,6 +152,9 @@ def _exec(ev: Evaluator, call: Call) -> State | None:
         ev.state.version += 1
         return None
     simple.finish(ev, index, tuple(words))
+    if "execfail" in ev.state.options:
+        return None
+    frames.ends(ev)  # when there is no such program
     ev.state = ev.state.killed()
     return None
 
@@ -163,6 +166,8 @@ def _leave(ev: Evaluator, call: Call) -> State | None:
         level = call.args[0].text if call.args else "1"
         if not frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1):
             return _false(ev, None) if call.name == "return" else ev.state
+    else:
+        frames.ends(ev)
     ev.state = ev.state.killed()
     return ev.state
 

@@ -11,6 +11,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .evaluate import Evaluator
 
+_DEEPEST = 8  # expressions in variables that name variables
+
+
+def touched(ev: Evaluator, text: str, depth: int = 0) -> tuple[str, ...]:
+    """The variables that an expression may change, also by what its variables hold: with `y='x=1'` `$((y))` sets x."""
+    names = list(arith.assigned_names(text))
+    for name in arith.names(text) if depth < _DEEPEST else ():
+        held = ev.lookup(name)
+        for value in held.values if isinstance(held, Text) else ():
+            if not value.isalnum():
+                names += touched(ev, value, depth + 1)
+    return tuple(dict.fromkeys(names))
+
 
 def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -> Text:
     """The value of an arithmetic expression; variables it changes are changed. Code hidden in its variables is reported as opaque."""
@@ -22,7 +35,7 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         if isinstance(part, CommandSub) and found.text is not None and text.strip() == f"$({text.strip()[2:-1]})":
             text = found.text
     if any(mark in text for mark in ("$(", "`", "[")):
-        ev.forget(arith.assigned_names(text), "arithmetic")
+        ev.forget(touched(ev, text), "arithmetic")
         ev.check_hidden(text.replace("$(", "(") if nested else text, span, "arithmetic")
         return values.unknown("arithmetic", "arithmetic")
     changed: dict[str, int] = {}
@@ -38,14 +51,15 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         if found.text is None:
             for value in found.values:
                 ev.check_hidden(value, span, f"arithmetic on `{name}`")
-            if not any(mark in found.prefix + found.suffix for mark in "{}"):  # no expression holds these
+            braces = values.BESIDE_BRACE in found.reason or any(mark in found.prefix + found.suffix for mark in "{}")
+            if not braces:  # no expression holds these
                 raise arith.NotKnown
             raise arith.Unknown
         value = found.text.strip()
         if not value:
             return 0
         ev.check_hidden(value, span, f"arithmetic on `{name}`")
-        if depth > 8:
+        if depth > _DEEPEST:
             raise arith.NotKnown
         return arith.evaluate(value, arith.Names(lambda n: get(n, depth + 1), changed.__setitem__))
 
@@ -54,7 +68,7 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
     except (arith.Unknown, RecursionError) as why:
         if not isinstance(why, arith.NotKnown):
             ev.may_leave_line()
-        ev.forget(arith.assigned_names(text), "arithmetic")
+        ev.forget(touched(ev, text), "arithmetic")
         return values.unknown("arithmetic", "arithmetic")
     for name, number in changed.items():
         ev.state.assign(name, Text((str(number),)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import binascii
 import re
 
-from .words import decode_ansi
+from .escapes import decode_ansi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

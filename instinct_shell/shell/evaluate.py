@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, hidden, loops, parameters, simple, syntax, values
+from . import control, frames, glued, hidden, loops, parameters, recursion, simple, syntax, values
 from .expand import Expander
 from .invocation import Evaluation, Field, Invocation, Origin, Surroundings
 from .record import Record, first_stdin, stdin_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
 MAX_DEPTH = 60  # nested evaluations: calls, substitutions, eval
-MAX_LEFT = 8  # places of one line from which bash may go on with the next
+MAX_LEFT = 8  # places of one text from which bash may go on with the next line, told apart
 
 
 class BoundReached(Exception):
@@ -49,6 +49,8 @@ class Evaluator:
         self.bodies: dict[int, tuple[str, Node, Span | None]] = {}  # function bodies seen, by identity
         self.called: set[int] = set()
         self.calls: list[str] = []
+        self.entries: list[recursion.Entry] = []  # what stood when they began
+        self.outer_traps: tuple[tuple[str, Span], ...] = ()  # those of the shell around a subshell
         self.environment: dict[str, Text] = {name: Text((value,)) for name, value in surroundings.env}
         for name, field in surroundings.variables:
             self.environment[name] = values.from_field(field)
@@ -75,6 +77,7 @@ class Evaluator:
         self.unrolled = 0
         self.depth = 0
         self.left: list[State] = []  # what stood where an expression may have gone wrong
+        self.line_depth = self.line_left = 0  # where the text that is read now begins: its depth, and how many of these were there
         self._cwd_cache: tuple[Text, Field] | None = None
         self._env_cache: tuple[int, tuple[tuple[str, Field], ...]] | None = None
 
@@ -116,30 +119,33 @@ class Evaluator:
         """Runs the commands of a list; the state after a failing last command is returned."""
         failed: State | None = None
         before: Node | None = None
-        for item in script.items:
+        stood: State | None = None
+        for number, item in enumerate(script.items, 1):
             if failed is not None:
                 # `set -e` lets the failures of `a && b` and `! a` pass
                 if "errexit" not in self.state.options or isinstance(before, AndOr) or (isinstance(before, Pipeline) and before.negated):
                     self.state = merge(self.state, failed)
                 elif self.state.dead:
                     self.state = failed
+            start = self.state.copy() if number in script.glued else None
             failed = self.node(item)
-            before = item
-            if self.depth == 0:
-                for left in self.left:  # for the rest of the text: where its lines end is not known here
+            if before is not None and stood is not None:
+                glued.run(self, before, item, stood)
+            before, stood = item, start
+            if self.depth == self.line_depth:
+                for left in self.left[self.line_left :]:  # for the rest of the text: where its lines end is not known here
                     self.state = merge(self.state, left)
         return failed
 
     def may_leave_line(self) -> None:
         """An expression may be wrong here: then bash goes on with the next line, and with whatever stood at this point."""
-        if not self.state.dead and len(self.left) < MAX_LEFT:
-            self.left.append(self.state.copy())
+        if not self.state.dead:
+            full = len(self.left) - self.line_left >= MAX_LEFT
+            self.left.append(merge(self.left.pop(), self.state) if full else self.state.copy())
 
     def node(self, node: Node) -> State | None:
         """Runs one node; the state after success is in `state`."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH * 4:
-            raise BoundReached("commands are nested too deeply to be followed")
+        self.enter()
         try:
             return _RUN[type(node)](self, node)
         finally:
@@ -172,7 +178,7 @@ class Evaluator:
 
     def all_ifs(self) -> tuple[str, ...]:
         """Every set of field separators that may be in force; () when they are not known."""
-        found = self.state.variables.get("IFS") if "IFS" in self.state.variables else None
+        found = self.state.variables.get("IFS")
         if found is None:
             return (self.ifs(),)
         if not isinstance(found, Text) or not found.known:
@@ -181,9 +187,7 @@ class Evaluator:
 
     def ifs_is_known(self) -> bool:
         """Whether `ifs` is what it surely is."""
-        if "IFS" not in self.state.variables:
-            return True
-        found = self.state.variables["IFS"]
+        found = self.state.variables.get("IFS")
         return found is None or (isinstance(found, Text) and found.text is not None)
 
     def note(self, kind: str, detail: str, span: Span) -> None:
@@ -249,9 +253,10 @@ class Evaluator:
 
     def apart(self, action: Callable[[], object], *context: str) -> None:
         """Runs an action in a subshell: what it changes does not escape."""
-        state, outer = self.state, self.frames
+        state, outer, traps = self.state, self.frames, self.outer_traps
         self.state = state.copy()
         self.frames = []
+        self.outer_traps = state.traps
 
         def inside() -> None:
             action()
@@ -260,7 +265,7 @@ class Evaluator:
         try:
             self.within(inside, *context)
         finally:
-            self.state, self.frames = state, outer
+            self.state, self.frames, self.outer_traps = state, outer, traps
 
     def gather(self, action: Callable[[], object]) -> tuple[Text, tuple[int, ...]]:
         """What an action writes to stdout, and which invocations do."""
@@ -361,10 +366,12 @@ class Evaluator:
             self.depth -= 1
             return None
         self.nested_span = outer
+        line, self.line_depth, self.line_left = (self.line_depth, self.line_left), self.depth, len(self.left)
         try:
             return self.script(parsed.script)
         finally:
             self.nested_span = held
+            self.line_depth, self.line_left = line
             self.depth -= 1
 
 

@@ -9,6 +9,7 @@ from ..model.effect import Span
 from . import parameters, values
 from .calculate import arithmetic
 from .invocation import Field, Known
+from .separators import split_ifs
 from .syntax import Arith, Brace, CommandSub, Glob, Literal, OpaquePart, Param, Part, ProcessSub, Tilde, Word
 from .values import Text
 from .wider import WIDER, widened
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 MAX_FIELDS = 1_024  # fields that one word may become
-_WHITE = " \t\n"
-_SPACES = {ord("\t"): " ", ord("\n"): " "}
 _NAME_CHARACTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
 
@@ -124,8 +123,9 @@ class Expander:
     def _ifs_first(self) -> str:
         return self._ev.ifs()[:1]
 
-    def _add(self, builder: _Builder, parts: tuple[Part, ...], split_literals: bool = False) -> None:
-        for part in parts:
+    def _add(self, builder: _Builder, parts: tuple[Part, ...], split_literals: bool = False, more: bool = False) -> None:
+        """more: whether the word goes on behind these parts."""
+        for number, part in enumerate(parts, 1):
             kind = type(part)
             if kind is Literal:
                 assert isinstance(part, Literal)
@@ -138,7 +138,7 @@ class Expander:
                 builder.glob(part.text)
             elif kind is Param:
                 assert isinstance(part, Param)
-                self._add_parameter(builder, part)
+                self._add_parameter(builder, part, more or number < len(parts))
             else:
                 value = self._value(part)
                 whole = isinstance(part, Tilde) or (isinstance(part, ProcessSub) and not value.known)
@@ -147,11 +147,11 @@ class Expander:
                 else:
                     builder.split(value)
 
-    def _add_parameter(self, builder: _Builder, part: Param) -> None:
+    def _add_parameter(self, builder: _Builder, part: Param, more: bool) -> None:
         if not part.quoted and part.argument is not None and part.op in parameters.DEFAULTS:
             chosen, value = parameters.choose(self._ev, part)
             if chosen == "argument":
-                self._add(builder, part.argument.parts, split_literals=True)
+                self._add(builder, part.argument.parts, split_literals=True, more=more)
                 return
             if chosen == "value":
                 builder.split(value)
@@ -165,9 +165,9 @@ class Expander:
             builder.add(_join_with(found, self._ifs_first()), True)
             return
         for number, text in enumerate(found):
-            if number:
+            open_ = parameters.is_open(text)
+            if number and not (open_ and more):  # what follows is glued to the element before when these are none
                 builder.cut()
-            open_ = not text.known and text.reason.startswith(parameters.OPEN)
             builder.add(text, True, many=open_) if part.quoted else builder.split(text)
 
     # ------------------------------------------------------------ braces
@@ -245,7 +245,7 @@ def _join_with(found: list[Text], separator: str) -> Text:
     out = values.EMPTY
     for number, text in enumerate(found):
         if number:
-            out = values.concat(out, Text((separator,)))
+            out = values.concat(out, values.unknown(text.reason, "positional") if parameters.is_open(text) else Text((separator,)))
         out = values.concat(out, text)
     return out
 
@@ -313,7 +313,7 @@ class _Builder:
             self._unset += text.unset
             return
         longest = max(len(row[0]) for row in rows)
-        self._ragged = self._ragged or any(len(row[0]) != longest for row in rows)
+        self._ragged = self._ragged or any(len(row[0]) != longest or row[1:] != rows[0][1:] for row in rows)
         # A separator that is no blank ends the field that is there, as the empty piece in front of it says; blanks begin a new one.
         if any(row[1] and row[0][:1] != [""] for row in rows):
             self.cut()
@@ -359,42 +359,9 @@ class _Builder:
             found = Text(found.values, found.reason, found.origins, found.prefix, found.suffix, found.glob, unset)
         if active and found.known and found.glob and self._ev.state.options & WIDER:
             found = widened(found, self._ev.state.options)
-        return values.to_field(found, self._span, quoted=self._quoted, many=self._many)
+        many = self._many or (active and not found.known)  # a pattern of which a part is not known matches several names as well
+        return values.to_field(found, self._span, quoted=self._quoted, many=many)
 
 
 def _has_glob(text: str) -> bool:
     return "*" in text or "?" in text or ("[" in text and "]" in text) or ("(" in text and text[:1] != "(")
-
-
-def split_ifs(text: str, ifs: str) -> tuple[list[str], bool, bool]:
-    """The pieces of an unquoted value, and whether it begins and ends with a separator."""
-    if not text:
-        return [], False, False
-    if not ifs:
-        return [text], False, False
-    if ifs == _WHITE:
-        pieces = [piece for piece in text.translate(_SPACES).split(" ") if piece]
-        return pieces, text[0] in ifs, text[-1] in ifs
-    white = "".join(c for c in ifs if c in _WHITE)
-    hard = "".join(c for c in ifs if c not in _WHITE)
-    stripped = text.strip(white) if white else text
-    pieces = []
-    run = ""
-    at = 0
-    while at < len(stripped):
-        char = stripped[at]
-        if char in hard or char in white:
-            end = at
-            seen = False
-            while end < len(stripped) and (stripped[end] in white or (stripped[end] in hard and not seen)):
-                seen = seen or stripped[end] in hard
-                end += 1
-            pieces.append(run)
-            run = ""
-            at = end
-            continue
-        run += char
-        at += 1
-    if run:
-        pieces.append(run)
-    return pieces, text[0] in ifs, text[-1] in ifs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import simple, values
+from . import recursion, simple, values
 from .invocation import Field, Stream
 from .parameters import OPEN
 from .state import MISSING, Channel, State, merge
@@ -64,9 +64,13 @@ def call(
 ) -> State | None:
     """A call of a function that this text defines: its body with the arguments in place."""
     ev.called.add(id(body))
-    if ev.calls.count(name) >= MAX_SAME or len(ev.calls) >= MAX_CALLS:
+    depth = ev.calls.count(name)
+    if depth >= MAX_SAME:  # the pass before this one stands for all further ones
         fork = "background" in ev.context or "pipeline" in ev.context
         ev.note("fork-bomb" if fork else "recursion", name, span)
+        return None
+    if len(ev.calls) >= MAX_CALLS:
+        ev.opaque(span, f"functions that call each other more than {MAX_CALLS} deep", name)
         return None
     if streams:
         simple.record(ev, (), (), fds, streams, span)
@@ -76,6 +80,10 @@ def call(
     state.positional, state.open_positional = arguments(fields[1:])
     state.fds = fds
     state.locals = (*state.locals, {})
+    repeated = depth == MAX_SAME - 1
+    if repeated:
+        recursion.widen(state, next(entry for entry in reversed(ev.entries) if entry.name == name))
+    ev.entries.append(recursion.Entry(name, state))
     ev.calls.append(name)
     frame = Frame(False)
     ev.frames.append(frame)
@@ -85,6 +93,7 @@ def call(
     try:
         failed = ev.node(body)
     finally:
+        entry = ev.entries.pop()
         ev.calls.pop()
         ev.context = context
         ev.nested_span = nested
@@ -92,6 +101,8 @@ def call(
     for left in frame.breaks:
         ev.state = merge(ev.state, left)
     for after in (ev.state, failed):
+        if after is not None and repeated:
+            recursion.forget_changes(after, entry)
         if after is not None and after.locals:
             for variable, value in after.locals[-1].items():
                 if value is MISSING:
@@ -139,6 +150,12 @@ def run_uncalled(ev: Evaluator) -> None:
                 ev.frames.pop()
                 ev.nested_span = held
                 ev.defined = False
+
+
+def ends(ev: Evaluator) -> None:
+    """The shell may end here: its traps run with what stands at this point."""
+    if ev.state.traps != ev.outer_traps:
+        run_traps(ev, ev.outer_traps)
 
 
 def run_traps(ev: Evaluator, outer: tuple[tuple[str, Span], ...]) -> None:

@@ -9,7 +9,7 @@ import re
 from functools import cache
 
 from ..model.effect import Span
-from . import words
+from . import escapes, words
 from .syntax import CommandSub, Glob, Literal, Param, Part, ProcessSub, Script, Word
 
 TYPE_CHECKING = False
@@ -47,7 +47,7 @@ def lex(text: str, start: int, end: int, inner: Inner, *, braces: bool = True, a
         if char in "<>" and text[at + 1 : at + 2] != "(":
             raise Untrusted
         if at > run and char != "\\":
-            parts += words.unescape_unquoted(text[run:at], Span(run, at))
+            parts += escapes.unescape_unquoted(text[run:at], Span(run, at))
         if char == "\\":
             at += 2
             continue
@@ -70,7 +70,7 @@ def lex(text: str, start: int, end: int, inner: Inner, *, braces: bool = True, a
     if at != end:
         raise Untrusted
     if run < end:
-        parts += words.unescape_unquoted(text[run:end], Span(run, end))
+        parts += escapes.unescape_unquoted(text[run:end], Span(run, end))
     return Word(span, text[start:end], words.finish(parts, braces=braces, assignment=assignment))
 
 
@@ -83,13 +83,13 @@ def _double(text: str, at: int, end: int, inner: Inner, parts: list[Part]) -> in
             at += 2
         elif char == '"':
             if at > run:
-                parts.append(Literal(Span(run, at), words.unescape_double(text[run:at]), True))
+                parts.append(Literal(Span(run, at), escapes.unescape_double(text[run:at]), True))
             if len(parts) == first:
                 parts.append(Literal(Span(opened - 1, at + 1), "", True))
             return at + 1
         elif char == "$":
             if at > run:
-                parts.append(Literal(Span(run, at), words.unescape_double(text[run:at]), True))
+                parts.append(Literal(Span(run, at), escapes.unescape_double(text[run:at]), True))
             part, at = _dollar(text, at, end, inner, True)
             parts.append(part)
             run = at

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from . import frames, values
-from .arith import assigned_names
-from .calculate import arithmetic
+from .calculate import arithmetic, touched
 from .control import compound
 from .invocation import Known
 from .state import State, merge
@@ -230,9 +229,9 @@ def run_arith_for(ev: Evaluator, node: Node) -> State | None:
     header, _, rest = node.text.partition(";")
 
     def run() -> None:
-        ev.forget(assigned_names(node.text), "loop counter")
+        ev.forget(touched(ev, node.text), "loop counter")
         breaks = _iteration(ev, node.body, True)
-        ev.forget(assigned_names(rest), "loop counter")  # `y++` comes behind what the body made of y
+        ev.forget(touched(ev, rest), "loop counter")  # `y++` comes behind what the body made of y
         _after(ev, breaks)
 
     def loop() -> None:

@@ -168,7 +168,7 @@ def _at_operator(ev: Evaluator, op: str, text: Text, part: Param) -> Text:
             values.join(Text(("",), unset=text.unset), quoted) if text.unset else quoted
         )  # of what is unset nothing is left, not even quotes
     if kind == "E":
-        from .words import decode_ansi
+        from .escapes import decode_ansi
 
         return values.transform(text, decode_ansi)
     if kind == "P":

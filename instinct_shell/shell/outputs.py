@@ -10,10 +10,10 @@ import posixpath
 import re
 
 from . import decoders, values
+from .escapes import decode_ansi
 from .invocation import Field, Known, Origin
 from .state import Channel
 from .values import Text
-from .words import decode_ansi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -89,6 +89,11 @@ def tilde(ev: Evaluator, user: str) -> Text:
     return values.unknown(f"home directory of `{user}`", "variable", "~" + user)
 
 
+def is_open(text: Text) -> bool:
+    """Whether this stands for any number of elements, none as well."""
+    return not text.known and text.reason.startswith(OPEN)
+
+
 def is_star(part: Param) -> bool:
     """Whether this is `${a[*]}`."""
     return part.index is not None and part.index.raw == "*"
@@ -178,7 +183,7 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
 def _list_operation(ev: Evaluator, part: Param, listed: list[Text]) -> tuple[list[Text], bool]:
     op = part.op
     if op == "length":
-        if any(not t.known and t.reason.startswith(OPEN) for t in listed):
+        if any(map(is_open, listed)):
             return [values.unknown("number of elements", "positional", "#")], False
         return [Text((str(len(listed)),))], False
     if op in DEFAULTS or op in (":?", "?"):
@@ -218,7 +223,7 @@ def _place(array: Array, offset: str) -> str:
 
 
 def _slice(listed: list[Text], offset: str, length: str | None) -> list[Text]:
-    if any(not text.known and text.reason.startswith(OPEN) for text in listed):
+    if any(map(is_open, listed)):
         return [Text((), f"{OPEN} elements", tuple(origin for text in listed for origin in text.origins))]
     try:
         start = int(offset)

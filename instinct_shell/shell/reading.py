@@ -7,7 +7,7 @@ from functools import reduce
 
 from . import nested, outputs, values
 from .call import Call
-from .expand import split_ifs
+from .separators import split_ifs
 from .state import Channel, State
 from .values import Array, Text
 

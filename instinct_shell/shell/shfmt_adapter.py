@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import LimitError
 from ..model.effect import Span
-from . import words
+from . import escapes
 from .shfmt_words import WordAdapter, plain
 from .syntax import (
     AndOr,
@@ -70,7 +70,8 @@ class _Adapter(WordAdapter):
         self.depth += 1
         if self.depth > MAX_NESTING:
             raise LimitError(f"commands are nested deeper than {MAX_NESTING} levels", hint="split the command into simpler ones")
-        found = Script(span, tuple(self.statement(item) for item in items))
+        glued = tuple(n for n, item in enumerate(items[:-1], 1) if item.get("Semicolon")) if self.reprinted else ()
+        found = Script(span, tuple(self.statement(item) for item in items), glued)
         self.depth -= 1
         return found
 
@@ -296,7 +297,7 @@ class _Adapter(WordAdapter):
                 value = self.value(part)
                 if op == "<<-":
                     value = _without_tabs(value, not parts)
-                parts.append(Literal(self.span(part), value if quoted else words.unescape_double(value, ""), True))
+                parts.append(Literal(self.span(part), value if quoted else escapes.unescape_double(value, ""), True))
             else:
                 parts += self.part(part, True)
         return Heredoc(span, quoted, Word(span, raw, tuple(parts)))

@@ -6,7 +6,7 @@ import re
 
 from ..errors import LimitError
 from ..model.effect import Span
-from . import words
+from . import escapes, words
 from .syntax import Arith, CommandSub, Glob, Literal, Opaque, OpaquePart, Param, Part, ProcessSub, Script, Word
 from .trust import MAX_WORDS
 
@@ -83,6 +83,7 @@ class WordAdapter:
         self.words = 0
         self.depth = 0
         self.backquotes = 0
+        self.reprinted = False  # inside a substitution with a heredoc, which bash writes anew (shell/glued.py)
         self.doubts: list[Opaque] = []  # places where bash reads the text otherwise than the parser did
         if self.stand_ins and not _BACK.keys().isdisjoint(map(ord, text)):
             self.doubt("private-use characters together with carriage returns or bytes that are not UTF-8")
@@ -148,15 +149,15 @@ class WordAdapter:
         span = self.span(node)
         if kind == "Lit":
             text = self.value(node)
-            return [Literal(span, words.unescape_double(text, '"}'), True)] if quoted else words.unescape_unquoted(text, span)
+            return [Literal(span, escapes.unescape_double(text, '"}'), True)] if quoted else escapes.unescape_unquoted(text, span)
         if kind == "SglQuoted":
             text = self.value(node)
-            return [Literal(span, words.decode_ansi(text) if node.get("Dollar") else text, True)]
+            return [Literal(span, escapes.decode_ansi(text) if node.get("Dollar") else text, True)]
         if kind == "DblQuoted":
             inner: list[Part] = []
             for part in node.get("Parts") or ():
                 if part["Type"] == "Lit":
-                    inner.append(Literal(self.span(part), words.unescape_double(self.value(part)), True))
+                    inner.append(Literal(self.span(part), escapes.unescape_double(self.value(part)), True))
                 else:
                     inner += self.part(part, True)
             return inner or [Literal(span, "", True)]
@@ -166,9 +167,9 @@ class WordAdapter:
                 return self._foreign_name(node, name, span, quoted)
             return [self.parameter(node, quoted)]
         if kind == "CmdSubst":
-            return [CommandSub(span, self.script(node.get("Stmts"), span), quoted, bool(node.get("Backquotes")))]
+            return [CommandSub(span, self._substituted(node, span), quoted, bool(node.get("Backquotes")))]
         if kind == "ProcSubst":
-            return [ProcessSub(span, self.script(node.get("Stmts"), span), node["Op"][0])]
+            return [ProcessSub(span, self._substituted(node, span), node["Op"][0])]
         if kind == "ArithmExp":
             nested: list[Part] = []
             self.arithmetic_parts(node.get("X"), nested)
@@ -176,6 +177,14 @@ class WordAdapter:
         if kind == "ExtGlob":
             return [Glob(span, node["Op"] + node["Pattern"]["Value"] + ")")]
         return [OpaquePart(span, f"`{kind}` in a word")]
+
+    def _substituted(self, node: Json, span: Span) -> Script:
+        """The commands of a substitution."""
+        held = self.reprinted
+        self.reprinted = held or "<<" in self.text[span.start : span.end]
+        found = self.script(node.get("Stmts"), span)
+        self.reprinted = held
+        return found
 
     def _foreign_name(self, node: Json, name: str, span: Span, quoted: bool) -> list[Part]:
         """mvdan/sh lets names hold any letter; in bash `$xé` is `$x` and a letter."""

@@ -39,6 +39,7 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
     if ev.aborts:
         # `${x:?}` of an unset variable: bash prints the message and stops before the command
         ev.aborts = False
+        frames.ends(ev)
         ev.state = ev.state.killed()
         return None
     redirects = node.redirects
@@ -372,6 +373,7 @@ def run_arithmetic(ev: Evaluator, node: Node) -> None:
     assert isinstance(node, Arithmetic)
     ev.step()
     arithmetic(ev, node.text, node.nested, node.span)
+    ev.state.last = None  # `let` leaves its last word
     if node.redirects:
         fds, streams = apply_redirects(ev, node.redirects)
         record(ev, (), (), fds, streams, ev.span(node.span))

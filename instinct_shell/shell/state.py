@@ -206,7 +206,7 @@ def merge(first: State, second: State) -> State:
 
 _MOST_REFERENCES = 8
 _MOST_BODIES = 8  # that one name may stand for; each is evaluated where it is called
-_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob"})
+_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob", "execfail"})
 MISSING = Text(("",), unset=("?",))
 
 

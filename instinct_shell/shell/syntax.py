@@ -136,10 +136,14 @@ class Assignment(Value):
 
 
 class Script(Value):
-    """Commands in the order they stand (`;`, newline or `&` between them)."""
+    """Commands in the order they stand (`;`, newline or `&` between them).
+
+    glued: the items (by number) whose `;` in front bash may lose, see shell/glued.py.
+    """
 
     span: Span
     items: tuple[Node, ...]
+    glued: tuple[int, ...] = ()
 
 
 class Command(Node):

@@ -9,6 +9,8 @@ from .words import escape_glob
 MAX_VALUES = 64  # members of a set; above, the value is dynamic
 MAX_LENGTH = 128 * 1024  # characters of one value; above, only its beginning is kept
 
+BESIDE_BRACE = " beside a brace"  # in the reason of a text that holds a brace somewhere in its middle
+
 _NO_STRINGS: tuple[str, ...] = ()
 _NO_ORIGINS: tuple[Origin, ...] = ()
 
@@ -152,7 +154,16 @@ def concat(first: Text, second: Text) -> Text:
         if len(second.values) == 1 and not second.glob:
             suffix = first.suffix + suffix
     origins = first.origins + tuple(o for o in second.origins if o not in first.origins)
-    return Text((), first.reason or second.reason, origins, prefix, suffix, unset=unset)
+    reason = first.reason or second.reason
+    if BESIDE_BRACE not in reason and (_hides_brace(first, prefix, suffix) or _hides_brace(second, prefix, suffix)):
+        reason += BESIDE_BRACE
+    return Text((), reason, origins, prefix, suffix, unset=unset)
+
+
+def _hides_brace(text: Text, prefix: str, suffix: str) -> bool:
+    """Whether a brace in this piece is at neither end of what it becomes a part of: no expression of arithmetic holds one."""
+    held = "".join((*text.values, text.prefix, text.suffix)) if BESIDE_BRACE not in text.reason else "{"
+    return any(mark in held and mark not in prefix + suffix for mark in "{}")
 
 
 def transform(text: Text, change: object, reason: str = "") -> Text:

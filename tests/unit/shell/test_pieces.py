@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from instinct_shell.execution.parsers import WorkerParser
-from instinct_shell.shell import arith, decoders, patterns, show, trust, values, wire, words
+from instinct_shell.shell import arith, decoders, escapes, patterns, show, trust, values, wire
 from instinct_shell.shell.evaluate import evaluate
 from instinct_shell.shell.invocation import Surroundings
 from instinct_shell.shell.values import Text
@@ -115,7 +115,7 @@ def test_constants_printed_by_one_liners(language: str, words_: list[str], print
 )
 def test_ansi_strings_are_those_of_bash(text: str) -> None:
     found = subprocess.run(["/bin/bash", "-c", f"printf %s $'{text}'"], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"}).stdout
-    assert words.decode_ansi(text).encode("utf-8", "surrogateescape") == found
+    assert escapes.decode_ansi(text).encode("utf-8", "surrogateescape") == found
 
 
 @pytest.mark.parametrize(
