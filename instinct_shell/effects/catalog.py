@@ -98,7 +98,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "disks",
         "mkfs mkfs.ext2 mkfs.ext3 mkfs.ext4 mkfs.xfs mkfs.btrfs mkfs.vfat mkfs.fat mkfs.msdos mkfs.ntfs mkfs.f2fs mkfs.exfat "
         "mkfs.minix mkfs.bfs mkfs.cramfs mkfs.jfs mkfs.reiserfs mke2fs mkdosfs mkntfs mkreiserfs mkudffs mkswap mkexfatfs newfs "
-        "dumpfs lsscsi blkparse iotop zpool zfs btrfs bcachefs cryptsetup veracrypt clevis nvme dmsetup losetup lvremove "
+        "dumpfs lsscsi blkparse iotop timeshift snapper zpool zfs btrfs bcachefs cryptsetup veracrypt clevis nvme dmsetup losetup lvremove "
         "vgremove pvremove vgreduce lvreduce lvcreate vgcreate pvcreate lvextend lvresize vgextend lvrename vgrename lvchange "
         "vgchange pvmove lvconvert lvs vgs pvs lvdisplay vgdisplay pvdisplay lvscan vgscan pvscan zdb mdadm mount umount "
         "fusermount fusermount3 sshfs bindfs pivot_root eject mount.cifs mount.nfs squashfuse encfs gocryptfs udisksctl pmount "

@@ -11,11 +11,12 @@ from ..shell.invocation import literal
 from . import spend
 from .buckets import object_storage
 from .call import Call, Program, Scene
+from .hosts import host_of, is_local
 from .infra import dry_run, file_words, first_verb, infra, skipped, verb_class
 from .remote import nested_remote
 from .roles import file_effects
 from .secrets import is_secret_name, reveals
-from .verbs import Split, shown, split, thing
+from .verbs import Split, shown, split, thing, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,8 +78,15 @@ _AWS_SPEND = (
 
 
 def aws(call: Call, scene: Scene) -> Iterator[Effect]:
-    """aws SERVICE OPERATION."""
+    """aws SERVICE OPERATION; an endpoint on this machine (localstack, a local DynamoDB) is a stand-in for the cloud."""
     words = split(call.argv, _AWS_VALUES)
+    endpoint = words.value("--endpoint-url")
+    local = call.name == "awslocal" or (endpoint is not None and is_local(host_of(shown(endpoint))))
+    for effect in _aws(call, scene, words):
+        yield with_attributes(effect, local="1", private="1") if local and not effect.kind.value.startswith("file.") else effect
+
+
+def _aws(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
     service, operation = words.verb(), words.verb(1)
     context = shown(words.value("--profile"))
     if service == "help" or operation in ("help", "wait", "") or words.verb(2) == "help" or skipped(words):

@@ -64,6 +64,7 @@ _BTRFS = {
     "device delete": "destroy", "device add": "create", "balance start": "change", "filesystem resize": "change", "quota disable": "change",
     "rescue zero-log": "destroy", "check --repair": "change",
 }  # fmt: skip
+_SNAPPER = {"delete": "destroy", "remove": "destroy", "rm": "destroy", "delete-config": "destroy", "rollback": "change", "undochange": "change"}
 _LUKS = {
     "luksFormat": "format", "erase": "destroy", "luksErase": "destroy", "luksKillSlot": "destroy", "luksRemoveKey": "destroy", "luksClose": "unmount",
     "close": "unmount", "open": "mount", "luksOpen": "mount", "reencrypt": "change", "luksAddKey": "change", "resize": "change", "luksHeaderRestore": "destroy",
@@ -102,6 +103,13 @@ PROGRAMS: tuple[Program, ...] = (
         describe=verbs(_ZFS),
         summary="ZFS pools and data sets",
     ),
+    Program(
+        ("timeshift",),
+        options="--snapshot --snapshot-device --target-device --grub-device --comments --tags",
+        when=(("--delete --delete-all --restore", "system.mount action=destroy target=0"),),
+        summary="snapshots of the system",
+    ),
+    Program(("snapper",), options="-c --config -d --description -t --type", describe=verbs(_SNAPPER), summary="snapshots of the system"),
     Program(("btrfs", "bcachefs"), harmless="--dry-run", describe=verbs(_BTRFS), summary="btrfs volumes"),
     Program(
         ("cryptsetup", "veracrypt", "clevis"),

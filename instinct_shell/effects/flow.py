@@ -129,6 +129,8 @@ def secrets_of(index: int, scene: Scene) -> Iterator[str]:
     for effect in scene.effects_of.get(index, ()):
         if effect.kind is EffectKind.SECRET_READ:
             yield effect.target.text or effect.get("store")
+        elif effect.get("holds_secrets"):
+            yield f"{effect.program} {effect.get('verb')}"
         elif effect.kind is EffectKind.FILE_READ and looks_secret(effect.target.text):
             yield effect.target.text
 

@@ -162,17 +162,24 @@ def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, call.name), method="GET")
         for field in words.all("-p", "--path", "-l", "--local-dir", "-w"):
             yield from file_effects(call, scene, EffectKind.FILE_CREATE, field, recursive="1")
-    elif set(texts[:2]) & {"run", "predict", "train", "jobs"}:
+    elif set(texts[:2]) & {"run", "predict", "train", "jobs"} and call.name not in ("dvc", "wandb"):  # those two run the project's own steps here
         from .spend import repetition
 
         yield call.effect(EffectKind.API_CALL, thing(line), repetition(call, scene), provider=call.name, unknown="1")
+
+
+# Options with which an agent asks nobody before it acts.
+_UNASKED = frozenset(
+    "--dangerously-skip-permissions --allow-dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox --yolo".split()
+) | {"--permission-mode bypassPermissions", "--approval-mode yolo", "--sandbox danger-full-access", "-s danger-full-access"}
 
 
 def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
     """Clients of paid models (claude, codex, gemini, llm ...): a prompt is a charge; versions, settings and logins are not."""
     words = split(
         call.argv,
-        "-m --model -p --prompt -o --output-format --output --max-turns -f --file --system -s -t --temperature -c --config -C --cd",
+        "-m --model -p= --prompt= --permission-mode --approval-mode --sandbox= "
+        "-o --output-format --output --max-turns -f --file --system -s -t --temperature -c --config -C --cd",
     )
     texts = [word.text or "" for word in words.words]
     if words.has("-v", "--version", "-h", "--help", "-V") or texts[:1] in (
@@ -197,6 +204,9 @@ def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     from .spend import repetition
 
+    flag = next((flag for flag in (*words.flags, *(f"{option} {shown(field)}" for option, field in words.values)) if flag in _UNASKED), "")
+    if flag:
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, call.name), unasked=flag)
     yield call.effect(EffectKind.API_CALL, Target(TargetKind.NAME, call.name), repetition(call, scene), provider=call.name, unknown="1")
 
 

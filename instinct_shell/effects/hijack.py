@@ -106,6 +106,8 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield from _command(variable, value, call, scene)
     elif variable == "PATH":
         yield from _path(value, call, scene)
+    elif variable == "PYTHONPATH":
+        yield from _site(value, call, scene)
     elif variable == "LD_LIBRARY_PATH" and text != "" and call.invocation.words and _is_system_tool(call):
         yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS", "BASH_FUNC_")):
@@ -124,6 +126,12 @@ def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield from scene.nested_shell(f": <<PROMPT\n{text}\nPROMPT\n", call, via=variable)  # expanded as between double quotes
     elif variable in _CODE_FILES and "/" in text:
         yield from scene.nested_argv((literal(_CODE_FILES[variable]), literal(text)), call, via=variable)
+    elif variable == "RUBYOPT":
+        for match in re.finditer(r"(?:^|\s)-r\s*([./]\S+)", text):
+            yield from scene.nested_argv((literal("ruby"), literal(match[1])), call, via=variable)
+    elif variable == "PERL5OPT":
+        for match in re.finditer(r"(?:^|\s)-[mM]-?[\w:]*;(.*)", text, re.DOTALL):  # `-Mstrict;CODE`: perl puts the text behind `use`
+            yield from scene.nested_argv((literal("perl"), literal("-e"), literal(match[1])), call, via=variable)
     elif variable == "NODE_OPTIONS":
         words = text.replace("=", " ").split()
         for option, file in pairwise(words):
@@ -157,6 +165,17 @@ def _command(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[
     if not text:
         return
     yield from scene.nested_shell(text, call, via=variable)
+
+
+def _site(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """Modules that each python loads as it starts, where the same text wrote them into a folder of PYTHONPATH."""
+    for folder in (value.text or "").split(":"):
+        if not scene.files or (not folder.startswith("/") and call.invocation.cwd.text is None):
+            continue
+        path = fold(folder if folder.startswith("/") else f"{call.invocation.cwd.text}/{folder}")
+        for name in ("sitecustomize.py", "usercustomize.py"):
+            if f"{path}/{name}" in scene.files:
+                yield from scene.nested_argv((literal("python3"), literal(f"{path}/{name}")), call, via="PYTHONPATH")
 
 
 def _path(value: Field, call: Call, scene: Scene) -> Iterator[Effect]:

@@ -9,7 +9,7 @@ from ..model.effect import Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from . import spend
 from .call import Call, Scene
-from .hosts import address_attributes, host_of, url_target, url_text
+from .hosts import address_attributes, host_of, is_local, url_target, url_text
 from .roles import file_effects
 from .verbs import shown
 
@@ -26,6 +26,9 @@ _DESTROYS = re.compile(
 _DESTROY_PATH = re.compile(
     r"[/:.](?:delete|destroy|purge|wipe|terminate|drop|deleteAll|delete_all|_delete_by_query|FLUSHALL)(?:[/?]|$)", re.IGNORECASE
 )
+
+# The address of one row by its key, below a collection.
+_ONE_OBJECT = re.compile(r"://[^/]+/(?:[^/?#]+/)+(?:\d+|[0-9a-f]{24}|[0-9a-f]{8}-[0-9a-f-]{27})(?:[?#]|$)", re.IGNORECASE)
 
 
 _OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.IGNORECASE)
@@ -77,7 +80,8 @@ class Request:
         repeated = "1" if many else ""
         if method == "DELETE" or self._destroys(target.text, method, body):
             tool = "graphql" if method != "DELETE" and _DESTROYS.search(body) else "http"
-            yield call.effect(EffectKind.INFRA_DESTROY, target, address, tool=tool, verb=method, many=repeated)
+            own = tool == "http" and not many and is_local(host_of(target.text)) and _ONE_OBJECT.search(target.text) is not None
+            yield call.effect(EffectKind.INFRA_DESTROY, target, address, tool=tool, verb=method, many=repeated, own="1" if own else "")
             return
         leaves = "file" in self.sends or "stdin" in self.sends if self.in_query else bool(self.sends) and method not in ("GET", "HEAD")
         if leaves:

@@ -47,13 +47,13 @@ def kill(call: Call, scene: Scene) -> Iterator[Effect]:
             operands.append(field)
     signal = signal.upper().removeprefix("SIG")
     for field in operands:
-        for by, name in _whom(field, scene):
+        for by, name in whose(field, scene):
             yield call.effect(
                 EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by="signal0" if signal == "0" else by, signal=signal
             )
 
 
-def _whom(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
+def whose(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
     """(by, name) of one operand."""
     if field.known is Known.DYNAMIC:
         if field.origins and all(

@@ -43,7 +43,9 @@ def terraform(call: Call, scene: Scene) -> Iterator[Effect]:
             yield infra(call, EffectKind.INFRA_APPLY, call.name, verb, where, context=where, auto_approve=auto)
     elif verb in ("plan", "show", "output", "state", "workspace"):
         chosen = shown(words.words[-1]) if two in ("workspace select", "workspace new") and len(words.words) > 2 else ""
-        yield infra(call, EffectKind.INFRA_READ, call.name, two if chosen else verb, chosen or where, context=where)
+        # Sensitive values stand among the outputs and in the state: nothing to hide from who works here, a secret where they leave the machine.
+        holds = "1" if (verb == "output" and words.has("-json", "-raw")) or two == "state pull" else ""
+        yield infra(call, EffectKind.INFRA_READ, call.name, two if chosen else verb, chosen or where, context=where, holds_secrets=holds)
         out = words.value("-out")
         if out is not None:
             plan = {"plan": _DESTROY_PLAN} if destroy else {}

@@ -13,7 +13,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
 from .flow import upstream
-from .hosts import address_attributes, host_of, host_target, is_local
+from .hosts import address_attributes, host_of, host_target, is_local, is_private
 from .options import split
 from .roles import file_effects
 from .verbs import shown, with_attributes
@@ -78,14 +78,17 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_APPEND, log)
     if call.value("-O") is not None:
         return
+    where = host_target(call.operands[0])
+    host = where.text
     for option in ("-L", "-D", "-R"):
         forward = call.value(option)
         if forward is not None:
+            back = option == "-R"
+            # A port of this machine handed to another one: a tunnel that lets it in.
+            public = "1" if back and not is_private(host) else ""
             yield call.effect(
-                EffectKind.NET_LISTEN, Target(TargetKind.HOST, shown(forward)), remote="1" if option == "-R" else "", via="ssh"
+                EffectKind.NET_LISTEN, Target(TargetKind.HOST, shown(forward)), remote="1" if back and not public else "", public=public, via="ssh"
             )
-    where = host_target(call.operands[0])
-    host = where.text
     words = call.operands[1:]
     stdin = call.invocation.stdin
     attributes = address_attributes(host)

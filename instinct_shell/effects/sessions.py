@@ -7,6 +7,7 @@ from ..shell.invocation import Field
 from . import scripts
 from .call import Call, Program, Scene
 from .options import split
+from .processes import whose
 from .roles import file_effects
 from .shells import joined_text
 from .wrappers import split_assignments, with_variables
@@ -67,10 +68,17 @@ def tracer(call: Call, scene: Scene) -> Iterator[Effect]:
         words = (
             tuple(split(Program(("perf",), options="-e -o -F -g= -p -t -C -c -r -a=", style="stop"), words[1:]).operands) if runs else ()
         )
-    if call.has("-p", "--attach") and not words:
-        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.PROCESS, _text(call.value("-p"))), attaches="1")
+    whom = call.value("-p", "--attach")
+    if whom is not None and not words:
+        yield from attached(whom, call, scene)
     if words:
         yield from scene.nested_argv(words, call, via=call.name)
+
+
+def attached(whom: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+    """A running process that another one looks into or steers; by pid, or by the name that `$(pgrep NAME)` gives."""
+    for by, name in whose(whom, scene):
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.PROCESS, name), attaches="1", by=by)
 
 
 def _text(field: Field | None) -> str:
@@ -93,7 +101,10 @@ def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
                 yield scripts.opaque(call, "text", f"{call.name} runs code", language=verb)
         elif option in ("-x", "--command", "-command", "-s", "--source"):
             yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="gdb")
-    if call.has("--args", "-args") and call.operands:
+    whom = call.value("-p", "-pid", "--pid", "--attach-pid")
+    if whom is not None:
+        yield from attached(whom, call, scene)
+    elif call.has("--args", "-args") and call.operands:
         yield from scene.nested_argv(call.operands, call, via=f"{call.name} --args")
     elif call.operands:
         for field in call.operands[:1]:

@@ -323,7 +323,13 @@ PROGRAMS: tuple[Program, ...] = (
     Program(("setcap",), options="-n", harmless="-v", when=(("", "system.privilege tool=setcap target=0"),), summary="gives files capabilities"),
     Program(("sysctl",), options="-p= -r --pattern --load=", describe=sysctl, summary="reads or sets kernel values"),
     Program(
-        ("modprobe", "insmod", "rmmod", "depmod", "kmod", "dkms"),
+        ("insmod", "rmmod"),
+        harmless="-V --version",
+        when=(("", "system.privilege tool=module-file target=0"),),
+        summary="loads a kernel module from a file, or takes one out",
+    ),
+    Program(
+        ("modprobe", "depmod", "kmod", "dkms"),
         options="-C -d -S --config --dirname",
         harmless="-n --dry-run --show -l list static-nodes status -c --showconfig -D --show-depends",
         when=(("", "system.privilege tool=module target=0"),),

@@ -96,6 +96,10 @@ ALIASES = {
 }
 
 
+# Without a name they install the versions that the project's own file names (`.tool-versions`, `mise.toml`).
+_VERSIONED = frozenset(["asdf", "mise"])
+
+
 def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     """One call of a machine's package manager."""
     manager = MANAGERS[ALIASES.get(call.name, call.name)]
@@ -127,7 +131,7 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(
                 EffectKind.PACKAGE_INSTALL,
                 thing(""),
-                place,
+                {} if name in _VERSIONED else place,
                 manager=call.name,
                 source="manifest",
                 action="upgrade" if name == "pacman" else "",
@@ -162,7 +166,9 @@ def repository(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def nix(call: Call, scene: Scene) -> Iterator[Effect]:
     """nix run, nix shell, nix-shell -p PKG --run CMD."""
-    words = split(call.argv, "-p --packages --run --command -c -I --argstr --arg -f --file -E --expr -A --attr --option")
+    at = next((i for i, word in enumerate(call.argv) if word.text in ("-c", "--command")), len(call.argv))
+    argv = call.argv[:at] if call.name == "nix" else call.argv
+    words = split(argv, "-p --packages --run --command -c -I --argstr --arg -f --file -E --expr -A --attr --option")
     verb = words.verb() if call.name == "nix" else "shell"
     command = words.value("--run", "--command")
     if verb in ("run", "shell", "develop", "profile"):
@@ -174,8 +180,7 @@ def nix(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from install(call, scene, "nix", tuple(p for p in packages if shown(p) not in (".", ".#")), style="plain", run="1")
     if command is not None and command.text is not None:
         yield from scene.nested_shell(command.text, call, via=call.name)
-    elif verb in ("shell", "develop") and words.value("-c") is not None:
-        at = next((i for i, word in enumerate(call.argv) if word.text == "-c"), len(call.argv))
+    elif verb in ("shell", "develop") and call.name == "nix" and at < len(call.argv):
         yield from scene.nested_argv(call.argv[at + 1 :], call, via=call.name)
     if verb in ("collect-garbage", "store") and words.has("-d", "--delete-old", "--delete"):
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal("/nix/store"), generations="1")

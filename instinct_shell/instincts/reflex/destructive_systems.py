@@ -73,6 +73,8 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
     ):
         return None
     decision = profile.effect_decision(kind)
+    if kind is EffectKind.INFRA_DESTROY and effect.has("own") and profile.remote_exec_local is Decision.ALLOW:
+        return None  # one row by its key in the service that is being built here
     if kind is EffectKind.INFRA_DESTROY and effect.get("tool") == "http" and effect.has("private") and decision is Decision.DENY:
         decision = profile.effect_decision(EffectKind.INFRA_APPLY)  # a service of this machine or network: its rows, not the cloud's
     if kind is EffectKind.INFRA_DESTROY and effect.has("local") and decision is Decision.DENY:

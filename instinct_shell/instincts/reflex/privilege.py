@@ -32,6 +32,7 @@ _ALWAYS = {
     "docker": "gives a container the rights of the host",
     "nsenter": "enters the namespaces of the host",
     "security-off": "switches off what watches over the machine",
+    "module-file": "loads code of any origin into the kernel, or takes a driver away",
     "setcap": "gives a file capabilities of root",
 }
 

@@ -2,7 +2,8 @@
 
 *Stops* writing, deleting, moving or linking over agent configuration (hooks, permissions, MCP servers) and the guard's own files, also when a
 folder that holds them is taken away; setting `INSTINCT_*` variables; killing the agent or the guard; the guard's own verbs that decide something
-(`instinct approve`, `instinct task clear`, `instinct budget set`); skipping the guard's project file.
+(`instinct approve`, `instinct task clear`, `instinct budget set`); skipping the guard's project file; attaching a debugger to the guard or the agent;
+starting an agent that asks nobody (`--dangerously-skip-permissions`, `--yolo`).
 
 *Lets pass* reading all of these, and instructions for agents (CLAUDE.md, AGENTS.md, commands, skills), which are ordinary project files.
 
@@ -49,6 +50,10 @@ class SelfProtection(BuiltIn):
                 said = _variable(effect)
             elif effect.kind is EffectKind.PROCESS_KILL:
                 said = _kill(effect, situation)
+            elif effect.kind is EffectKind.PROCESS_SPAWN and effect.has("attaches"):
+                said = _kill(effect, situation).replace("kills ", "attaches to ")
+            elif effect.kind is EffectKind.PROCESS_SPAWN and effect.has("unasked"):
+                said = f"starts an agent that asks nobody: {shown(effect.target.text + ' ' + effect.get('unasked'))}"
             elif effect.kind is EffectKind.PROCESS_SPAWN and effect.has("guard"):
                 said = f"decides for the person by {shown('instinct ' + effect.get('guard'))}"
             elif effect.kind is EffectKind.GIT_DISCARD and effect.target.kind is TargetKind.PATH:
