@@ -25,10 +25,13 @@ from .watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..model.jailspec import JailSpec
     from ..model.ports import ExecJudge
     from .execs import Supervisor
     from .jail.session import Membership
+    from .vigil import Vigil
 
 
 class NamespacesUnavailable(Exception):
@@ -46,6 +49,7 @@ class Launcher:
     away so that pipes close when the command closes them, and it stops and continues with the command. In a host program (the Python API)
     nothing of the program is touched.
     execs: who judges what programs inside start, for specs that want it.
+    vigil: makes the watch over names that are not there yet, for a command that takes long (vigil.py).
     book: where connections of a network allow-list are written down, for a caller that reads it meanwhile (jail/network.py).
     at: never go above this level; own_namespaces: try to make them ourselves. Both for tests; what the spec demands still holds.
     """
@@ -58,10 +62,12 @@ class Launcher:
         own_namespaces: bool = True,
         execs: ExecJudge | None = None,
         book: int = -1,
+        vigil: Callable[[], Vigil | None] | None = None,
     ) -> None:
         self._dedicated = dedicated
         self._execs = execs
         self._book = book
+        self._vigil = vigil
         self._at = at
         self._own_namespaces = own_namespaces
 
@@ -153,6 +159,7 @@ class Launcher:
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
                     watch.overgrown = (lambda: overlay.overgrown(spec.overlay)) if spec.overlay else None
                     watch.family, watch.session, watch.renames = family, membership, renames
+                    watch.vigil = None if spec.read_only or spec.overlay else self._vigil
                     watch.end_child = supervise.PARENT_DIED if bubblewrapped else signal.SIGKILL
                     watch.run(mask)
                 finally:

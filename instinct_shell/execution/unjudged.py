@@ -74,8 +74,12 @@ def settle(
 
 def fixed(workspace: str, names: Iterable[str]) -> list[str]:
     """The paths of these names, from the workspace on, that exist; names with stars and places elsewhere are left out."""
-    plain = (name for name in names if not name.startswith(("/", "{")) and not any(character in name for character in "*?["))
-    return [path for name in plain if os.path.lexists(path := os.path.join(workspace, name))]
+    return [path for name in names if is_fixed(name) and os.path.lexists(path := os.path.join(workspace, name))]
+
+
+def is_fixed(name: str) -> bool:
+    """Whether this is one name in the workspace: no pattern with stars, and no place elsewhere."""
+    return not name.startswith(("/", "{")) and not any(character in name for character in "*?[")
 
 
 def aside(path: str) -> str:

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .jail.session import Membership
     from .relay import Relays
     from .renames import Renames
+    from .vigil import Vigil
 
+_LONG, _AGAIN = 0.05, 0.03  # seconds until a run is a long one (vigil.AFTER_S); until a vigil that waits for git looks again
 _LOOK = 0.25  # seconds between two looks at what an overlay holds
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
 _F_SETOWN_EX, _THREAD_OWNER = 15, 0
@@ -43,6 +45,9 @@ class Watch:
         self.session: Membership | None = None
         self.renames: Renames | None = None
         self.end_child: int = signal.SIGKILL  # what ends the making of the jail, before there is an attendant
+        self.vigil: Callable[[], Vigil | None] | None = None
+        self._vigil: Vigil | None = None  # while it is kept
+        self._vigil_at = time.monotonic() + _LONG
         self.overgrown: Callable[[], bool] | None = None  # of an overlay: whether more was written to it than it may hold
         self.left_something = False  # the command ended by itself, in a session: what it left in the background goes on
         self._held_anew: list[str] = []
@@ -71,6 +76,8 @@ class Watch:
             raise
         finally:
             self._reap()
+            if self._vigil is not None:
+                self._vigil.close()
             by_itself = bool(self._ended) and not self._limit
             if self.session is not None and not self.session.conclude(by_itself=by_itself) and self._killed():
                 self._ended = ()  # by the end of the session
@@ -97,9 +104,7 @@ class Watch:
     # --- waiting
 
     def _take_over_process(self) -> None:
-        import _thread
         import fcntl
-        import struct
 
         terminals = [fd for fd in (0, 1, 2) if os.isatty(fd)]
         self._on_terminal = bool(terminals)
@@ -109,12 +114,9 @@ class Watch:
         for fd in (0, 1):
             os.dup2(null, fd)
         os.close(null)
-        # a line from the attendant arrives as SIGIO, at this thread, which has it blocked
-        fcntl.fcntl(self._report, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
-        fcntl.fcntl(self._report, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+        _signal_at(self._report)  # a line from the attendant
         if self.renames is not None and self.renames.fd >= 0:
-            fcntl.fcntl(self.renames.fd, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
-            fcntl.fcntl(self.renames.fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+            _signal_at(self.renames.fd)
 
     def _wait_by_signals(self) -> None:
         while self._listen():
@@ -124,6 +126,7 @@ class Watch:
                 self._woken()
             elif caught.si_signo == signal.SIGIO:
                 self._hold_what_was_replaced()
+                self._look_out()
             elif caught.si_signo in supervise.FORWARDED and caught.si_code != _FROM_KERNEL:
                 self._pass_on(caught.si_signo)
 
@@ -138,14 +141,20 @@ class Watch:
             left = self._seconds_left()
             if not poll.poll(None if left is None else left * 1000):
                 self._woken()
+                if self._vigil is not None and self._vigil.fd >= 0:
+                    poll.register(self._vigil.fd, select.POLLIN)
             self._hold_what_was_replaced()
+            self._look_out()
 
     def _seconds_left(self) -> float | None:
         """Until there is something to look after; None: nothing before the next event."""
-        left = None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-        if self.overgrown is None or self._limit:
-            return left
-        return _LOOK if left is None else min(left, _LOOK)
+        now = time.monotonic()
+        waits = [max(0.0, moment - now) for moment in (self._deadline, self._vigil_at if self.vigil else None) if moment is not None]
+        if self.overgrown is not None and not self._limit:
+            waits.append(_LOOK)
+        if self._vigil is not None and self._vigil.waits:
+            waits.append(_AGAIN)
+        return min(waits, default=None)
 
     def _listen(self) -> bool:
         """Reads what the attendant wrote; False when everything that could write has ended."""
@@ -213,10 +222,28 @@ class Watch:
             self._kill("protected_file")
 
     def _woken(self) -> None:
+        if self.vigil is not None and time.monotonic() >= self._vigil_at:
+            self._begin_vigil(self.vigil())
+            self.vigil = None
+        elif self._vigil is not None and self._vigil.waits:
+            self._vigil.look()
         if self.overgrown is not None and not self._limit and self.overgrown():
             self._kill("overlay")
         if self._deadline is not None and time.monotonic() >= self._deadline:
             self._out_of_time()
+
+    def _begin_vigil(self, vigil: Vigil | None) -> None:
+        """The command runs long: from now on what appears unjudged is set aside while it runs."""
+        if vigil is None:
+            return
+        self._vigil = vigil
+        if vigil.arm() >= 0 and self._dedicated:
+            _signal_at(vigil.fd)
+        vigil.look(anyway=True)
+
+    def _look_out(self) -> None:
+        if self._vigil is not None:
+            self._vigil.look()
 
     def _out_of_time(self) -> None:
         if self._limit:
@@ -258,6 +285,16 @@ class Watch:
             except OSError:
                 pass  # the terminal was hung up
         os.close(self._terminal)
+
+
+def _signal_at(fd: int) -> None:
+    """What becomes readable there arrives as SIGIO, at this thread, which has it blocked."""
+    import _thread
+    import fcntl
+    import struct
+
+    fcntl.fcntl(fd, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
 
 
 def _in_foreground(terminal: int) -> bool:

@@ -10,7 +10,7 @@ from ..model.intent import Intent
 from ..model.record import AuditRecord, RecordKind
 from ..resident.worker import LongWay
 from ..wiring import Guard, SystemClock, audit_trail, open_guard
-from ..wiring.newcomers import settle_at_the_end
+from ..wiring.newcomers import set_aside_in, settle_at_the_end
 from .failure import tell
 
 TYPE_CHECKING = False
@@ -58,6 +58,8 @@ def _look_after(trail: AuditTrail, run: str, result: RunResult, made: type[Guard
             profile=str(body["profile"]), workspace=str(body["workspace"]), session=str(body["session"]), cwd=str(body["cwd"]), one_shot=False, made=made
         )
         guard.announce = tell
+        for words in set_aside_in(trail, run):
+            tell(words)
         settle_at_the_end(guard)
         if not result.status:
             return ""

@@ -15,6 +15,7 @@ from ..errors import JailError
 from ..execution.host import forget
 from ..execution.jail import network, order, probe
 from ..execution.parsers import WorkerParser
+from ..execution.vigil import AFTER_S, Apart
 from ..model.jailspec import JailLevel
 from ..model.verdict import Decision
 from ..pipeline import cost_micros
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ..model.jailspec import JailSpec, RunResult
     from ..model.ports import GrantStore, Jail, Ledger, Parser
     from ..shell.syntax import Script
+    from ..wiring.newcomers import Lookout
 
     Program = Callable[[list[str], type[Guard]], int]
 
@@ -228,7 +230,7 @@ class EngineGuard(Guard):
         raise LongWay("it needs a grant")
 
     def _jail(self) -> Jail:
-        return CallersJail(self.call)
+        return CallersJail(self.call, self.lookout)
 
 
 class EngineParser(WorkerParser):
@@ -266,8 +268,9 @@ class EngineParser(WorkerParser):
 class CallersJail:
     """The Jail port: lets the caller, which is the command's parent and has the plan already, start it, and hears how it ended."""
 
-    def __init__(self, call: Call) -> None:
+    def __init__(self, call: Call, lookout: Lookout) -> None:
         self._call = call
+        self._lookout = lookout
 
     def level(self) -> str:
         """What was judged for; the caller makes this level or none."""
@@ -278,12 +281,16 @@ class CallersJail:
         connection = self._call.connection
         protocol.send(connection, protocol.message(self._call.said(), protocol.record(protocol.GO)))
         signal.setitimer(signal.ITIMER_REAL, 0)
-        poll = select.poll()
-        for fd in (connection.fileno(), self._call.listener):
-            poll.register(fd, select.POLLIN)
-        if connection.fileno() not in dict(poll.poll(LINGER_S * 1000)):
-            raise Left  # it takes longer, or somebody else waits to be judged
+        vigil = None
+        if not self._ends_soon(AFTER_S):
+            vigil = self._begin_vigil(spec)
+            if not self._ends_soon(LINGER_S):
+                if vigil is not None:
+                    vigil.leave()
+                raise Left  # it takes longer, or somebody else waits to be judged
         signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
+        if vigil is not None:
+            self._lookout.told = vigil.end()
         try:
             answer = protocol.first(protocol.receive(connection))
             end = answer[protocol.END]
@@ -293,3 +300,24 @@ class CallersJail:
         result = order.result(end)
         connections = network.collected_of(spec)
         return result.replace(connections=connections) if connections else result
+
+    def _ends_soon(self, seconds: float) -> bool:
+        """Wait for the launcher's word while nothing else is to be done."""
+        poll = select.poll()
+        for fd in (self._call.connection.fileno(), self._call.listener):
+            poll.register(fd, select.POLLIN)
+        return self._call.connection.fileno() in dict(poll.poll(seconds * 1000))
+
+    def _begin_vigil(self, spec: JailSpec) -> Apart | None:
+        """From now on what appears unjudged is set aside while the command runs; by a process of its own, since we may be gone before it ends."""
+        vigil = None if spec.read_only else self._lookout.vigil()
+        if vigil is None:
+            return None
+        try:
+            launcher = os.pidfd_open(self._call.pid)
+        except OSError:
+            return None  # it has ended
+        try:
+            return None if self._ends_soon(0) else Apart(vigil, launcher)  # its number was still its own
+        finally:
+            os.close(launcher)

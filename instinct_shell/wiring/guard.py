@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from ..model.profile import Profile
     from ..pipeline import Pipeline
     from .execs import ExecSteps
+    from .newcomers import Lookout
 
 FACT_DEADLINE_MS = 400
 LEVELS = frozenset(str(level) for level in JailLevel)
@@ -49,6 +50,7 @@ class Guard:
     """One profile, one workspace, one session: makes intents, judges them, runs them."""
 
     caller = 0  # the process whose ancestors are the agent; 0: this one
+    lookout: Lookout  # of the command that was confined last
 
     def __init__(
         self,
@@ -149,7 +151,7 @@ class Guard:
     def pipeline(self) -> Pipeline:
         """The steps, wired to this machine."""
         if self._pipeline is None:
-            self._pipeline = self.steps(confine=self.confine, jail=self._jail, undo=self.undo, observer=self._observer)
+            self._pipeline = self.steps(confine=self.confine, jail=self._jail, undo=self.undo, observer=lambda: self.lookout)
         return self._pipeline
 
     def steps(
@@ -275,6 +277,7 @@ class Guard:
         """Step 10: effects and profile to a jail. Raises GuardExposedError when the jail could not hold our own files (docs/decisions/0004)."""
         from ..engine.confine import confine, moves_tree, program_names
         from .disk import disk_of, with_credentials, with_sockets
+        from .newcomers import Lookout
 
         situation = judgement.situation
         programs = program_names(judgement)
@@ -284,6 +287,7 @@ class Guard:
         moves = moves_tree(judgement)
         spec = confine(judgement.intent, judgement.effects, self.profile, situation, disk=disk, programs=programs, shell=shell, moves=moves)
         self._causes.confined(spec, moves=moves)
+        self.lookout = Lookout(self, judgement.run)
         if spec.supervise_execs:
             self.execs = self._judge_execs(judgement)
         spec = with_credentials(self, judgement, spec) if self.profile.network_credentials else spec
@@ -347,17 +351,12 @@ class Guard:
 
         return Undo(self.state, rebuilt=self.profile.build_output)
 
-    def _observer(self) -> Observer:
-        from .newcomers import observer_of
-
-        return observer_of(self)
-
     def _jail(self) -> Jail:
         from ..execution.gitconfig import Vetting
         from ..execution.launcher import Launcher
 
         self._causes.starting()
-        return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self.execs), self.announce)
+        return Vetting(self.held or Launcher(dedicated=self._dedicated, execs=self.execs, vigil=self.lookout.vigil), self.announce)
 
     def _jail_level(self) -> str:
         """What the jail reaches here: what the last look since this start of the machine found, else a look now.
