@@ -74,7 +74,7 @@ def _assign_array(ev: Evaluator, node: Assignment) -> Text:
         for field in ev.expander.fields(word):
             value = values.from_field(field)
             seen.append(value)
-            if field.many:
+            if field.many or array.open_ is not None:  # behind an unknown number of elements no place is known
                 array.open_ = value if array.open_ is None else values.join(array.open_, value)
                 continue
             array.items[str(number)] = value
@@ -98,7 +98,8 @@ def _assign_element(ev: Evaluator, node: Assignment, text: Text) -> Text:
     key = subscript(ev, array, index)
     if node.append and key is not None and key in array.items:
         text = values.concat(array.items[key], text)
-    if key is None:
+    behind = array.open_ is not None and key is not None and not array.keyed and key not in array.items and key != str(len(array.items))
+    if key is None or behind:  # the order is not known
         array.open_ = text if array.open_ is None else values.join(array.open_, text)
     else:
         array.items[key] = text

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, glued, hidden, loops, parameters, recursion, simple, syntax, values
+from . import control, frames, glued, hidden, loops, parameters, record, recursion, simple, syntax, values
 from .expand import Expander
-from .invocation import Evaluation, Field, Invocation, Origin, Surroundings
-from .record import Record, first_stdin, stdin_of
+from .invocation import Evaluation, Field, Origin, Surroundings
+from .record import Record, first_stdin
 from .state import Channel, State, merge
 from .syntax import AndOr, CommandSub, Node, Opaque, Parsed, Pipeline, ProcessSub, Script
 from .values import Array, Text
@@ -71,6 +71,7 @@ class Evaluator:
         self.nested_span: Span | None = None
         self.process_texts: dict[tuple[int, ...], Text] = {}
         self.pending: list[tuple[Channel, tuple[int, ...]]] = []  # `>(..)` bodies whose writing command is not recorded yet
+        self.late: list[tuple[int, int]] = []  # who reads what a later record writes: in a loop's next pass
         self.hidden = 0  # values whose substitutions were run
         self.steps = 0
         self.texts = 0
@@ -93,27 +94,11 @@ class Evaluator:
             reason = str(error) or "the text is nested too deeply"
             self.notes.append(("limit", reason, script.span))
             self.opaques.append(Opaque(script.span, reason, ""))
-        built = tuple(self._build(record) for record in self.records)
+        for producer, reader in self.late:
+            if producer < len(self.records):
+                self.records[producer].readers.append(reader)
+        built = tuple(record.built(each, len(self.records)) for each in self.records)
         return Evaluation(built, tuple(self.opaques), tuple(self.function_names), tuple(self.notes))
-
-    def _build(self, record: Record) -> Invocation:
-        output = record.output
-        return Invocation(
-            record.words,
-            record.cwd,
-            record.span,
-            record.assignments,
-            record.env,
-            stdin_of(record.stdin),
-            record.streams,
-            record.certain,
-            record.captured,
-            tuple(dict.fromkeys(record.readers)),
-            record.context,
-            record.defined,
-            tuple((fd, stdin_of(channel)) for fd, channel in record.fds),
-            values.to_field(output, record.span) if output is not None and output.known else None,
-        )
 
     def script(self, script: Script) -> State | None:
         """Runs the commands of a list; the state after a failing last command is returned."""
@@ -271,11 +256,12 @@ class Evaluator:
         """What an action writes to stdout, and which invocations do."""
         out, producers, sink = self.out, self.producers, self.sink
         self.out, self.producers, self.sink = values.EMPTY, [], Channel("sink")
-        held = self.state.fds
+        held, left = self.state.fds, self.left[-1:]
         self.state.fds = {**held, 1: self.sink}
         try:
             action()
-            return self.out, tuple(self.producers)
+            whole = self.left[-1:] == left  # else bash may have left off in the middle
+            return self.out if whole else Text((), self.out.reason, self.out.origins), tuple(self.producers)
         finally:
             self.out, self.producers, self.sink = out, producers, sink
             self.state.fds = held

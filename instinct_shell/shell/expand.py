@@ -141,6 +141,8 @@ class Expander:
                 self._add_parameter(builder, part, more or number < len(parts))
             else:
                 value = self._value(part)
+                if kind is OpaquePart:
+                    builder.ragged = True
                 whole = isinstance(part, Tilde) or (isinstance(part, ProcessSub) and not value.known)
                 if whole or getattr(part, "quoted", False):
                     builder.add(value, True)
@@ -184,7 +186,7 @@ class Expander:
                 rows = [row + tail for row in rows for tail in tails]
             else:
                 rows = [(*row, part) for row in rows]
-        return [split_globs(split_tildes(_raw(row))) for row in rows]
+        return [split_globs(split_tildes(_raw(row), named=False)) for row in rows]
 
     def _raw_rows(self, parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
         rows: list[tuple[Part, ...]] = [()]
@@ -253,7 +255,7 @@ def _join_with(found: list[Text], separator: str) -> Text:
 class _Builder:
     """Collects the pieces of fields. A piece is (knowledge, whether its glob characters are active)."""
 
-    __slots__ = ("_ev", "_fields", "_many", "_parts", "_pieces", "_quoted", "_ragged", "_span", "_unset")
+    __slots__ = ("_ev", "_fields", "_many", "_parts", "_pieces", "_quoted", "_span", "_unset", "ragged")
 
     def __init__(self, evaluator: Evaluator, span: Span) -> None:
         self._ev = evaluator
@@ -262,7 +264,7 @@ class _Builder:
         self._pieces: list[tuple[Text, bool]] = []
         self._quoted = False
         self._many = False
-        self._ragged = False
+        self.ragged = False  # how many fields the word becomes is not known
         self._parts = 0
         self._unset: tuple[str, ...] = ()
 
@@ -313,7 +315,7 @@ class _Builder:
             self._unset += text.unset
             return
         longest = max(len(row[0]) for row in rows)
-        self._ragged = self._ragged or any(len(row[0]) != longest or row[1:] != rows[0][1:] for row in rows)
+        self.ragged = self.ragged or any(len(row[0]) != longest or row[1:] != rows[0][1:] for row in rows)
         # A separator that is no blank ends the field that is there, as the empty piece in front of it says; blanks begin a new one.
         if any(row[1] and row[0][:1] != [""] for row in rows):
             self.cut()
@@ -341,7 +343,7 @@ class _Builder:
     def finish(self) -> list[Field]:
         """All fields."""
         self.cut()
-        if self._ragged and self._parts > 1:
+        if self.ragged and self._parts > 1:
             # what stands beside such a value joins another of its words each time
             return [values.to_field(Text((), "a value with an unknown number of words"), self._span, quoted=False, many=True)]
         return self._fields

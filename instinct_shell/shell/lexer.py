@@ -166,7 +166,7 @@ def _replace(rest: str, name: str, op: str, span: Span, quoted: bool, index: Wor
 
 def _word(text: str, span: Span, quoted: bool) -> Word:
     parts: list[Part] = [Literal(span, text, quoted)]
-    return Word(span, text, tuple(parts) if quoted else words.finish(parts, braces=False))
+    return Word(span, text, tuple(parts) if quoted else words.finish(parts, braces=False, named=False))
 
 
 def _plain(text: str, span: Span) -> Word:

@@ -52,6 +52,7 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
         del ev.records[marks[0] :], ev.opaques[marks[1] :], ev.notes[marks[2] :]
         for record in ev.records:
             record.readers = [r for r in record.readers if r < marks[0]]
+        ev.late = [pair for pair in ev.late if pair[1] < marks[0]]
         ev.out, ev.producers = marks[3], list(marks[4])
         ev.pending = []
 

@@ -61,6 +61,9 @@ def _beginning(old: Text, new: Text) -> Text:
     """The same text when it did not change; else only that it begins as before, when each pass adds to its end."""
     if old.same(new):
         return new
+    if old.glob and new.glob and len(old.values) == len(new.values) == 1 and new.values[0].startswith(old.values[0]):
+        if ".." not in new.values[0].split("/"):
+            return new  # `walk "$1"/*`: further down, and never out of where the pattern begins
     before = old.text or old.prefix
     after = values.literal_head(new.values[0]) if new.glob and len(new.values) == 1 else new.text or new.prefix
     grows = after.startswith(before) and not before.isdigit()

@@ -128,17 +128,18 @@ class _Adapter(WordAdapter):
         if node["Op"] == "|&":
             joined.append(len(commands) - 1)
         right = node["Y"]
-        stage = self.statement(right)
-        if (right.get("Cmd") or {}).get("Type") == "TimeClause":
-            stage = self._time_program(stage)
-        commands.append(stage)
+        commands.append(self._time_program(self.statement(right), right.get("Cmd") or {}))
 
-    def _time_program(self, stage: Node) -> Node:
-        """After `|` bash does not know `time` as a keyword: the program of that name runs."""
+    def _time_program(self, stage: Node, clause: Json) -> Node:
+        """After `|` bash does not know `time` as a keyword: the program of that name runs, with all that follows as its words."""
+        leading: list[str] = []
+        while clause.get("Type") == "TimeClause":
+            leading += ("time", "-p") if clause.get("PosixFormat") else ("time",)
+            clause = (clause.get("Stmt") or {}).get("Cmd") or {}
         inner = stage.commands[0] if isinstance(stage, Pipeline) and len(stage.commands) == 1 else None
-        if isinstance(inner, Command) and not inner.assignments:
+        if leading and isinstance(inner, Command) and not inner.assignments:
             span = Span(stage.span.start, stage.span.start + 4)
-            return inner.replace(words=(plain("time", span), *inner.words))
+            return inner.replace(words=(*(plain(word, span) for word in leading), *inner.words))
         return stage
 
     def _block(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
@@ -280,7 +281,7 @@ class _Adapter(WordAdapter):
         op = node["Op"]
         if op in _HERE:
             return Redirect(span, op, fd, None, self.heredoc(node, op), variable)
-        return Redirect(span, op, fd, self.word(node["Word"], braces=op != "<<<"), None, variable)
+        return Redirect(span, op, fd, self.word(node["Word"], braces=op != "<<<", named=op != "<<<"), None, variable)
 
     def heredoc(self, node: Json, op: str) -> Heredoc:
         delimiter = node["Word"]
@@ -315,7 +316,7 @@ class _Adapter(WordAdapter):
             for element in array.get("Elems") or ():
                 at = self.index(element["Index"]) if element.get("Index") else None
                 value = element.get("Value")
-                elements.append((at, self.word(value, assignment=at is not None) if value else plain("", span)))
+                elements.append((at, self.word(value, assignment=at is not None, named=False) if value else plain("", span)))
             return Assignment(span, name, None, append, index, tuple(elements))
         value = node.get("Value")
         return Assignment(span, name, self.word(value, assignment=True) if value else None, append, index)

@@ -131,7 +131,7 @@ class WordAdapter:
         self.arithmetic_parts(node, nested)
         return Word(span, self.source(node), (Arith(span, self.source(node), True, tuple(nested)),))
 
-    def word(self, node: Json, *, braces: bool = True, assignment: bool = False, quoted: bool = False) -> Word:
+    def word(self, node: Json, *, braces: bool = True, assignment: bool = False, quoted: bool = False, named: bool = True) -> Word:
         self.words += 1
         if self.words > MAX_WORDS:
             raise LimitError(f"the command has more than {MAX_WORDS:,} words", hint="split it, or put the data into a file")
@@ -142,7 +142,7 @@ class WordAdapter:
         raw = self.text[span.start : span.end]
         if "\\\n" in raw:
             raw = raw.replace("\\\n", "")
-        return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment))
+        return Word(span, raw, tuple(parts) if quoted else words.finish(parts, braces=braces, assignment=assignment, named=named))
 
     def part(self, node: Json, quoted: bool) -> list[Part]:
         kind = node["Type"]
@@ -214,15 +214,15 @@ class WordAdapter:
             second = self.index(piece["Length"]) if piece.get("Length") else None
             op = op + ":"
         elif replace := node.get("Repl"):
-            argument = self.word(replace["Orig"], braces=False) if replace.get("Orig") else None
-            second = self.word(replace["With"], braces=False) if replace.get("With") else None
+            argument = self.word(replace["Orig"], braces=False, named=False) if replace.get("Orig") else None
+            second = self.word(replace["With"], braces=False, named=False) if replace.get("With") else None
             op, argument = _replacement(op, bool(replace.get("All")), argument)
         elif expansion := node.get("Exp"):
             word = expansion.get("Word")
             pattern = expansion["Op"][0] in "#%^,"
             if word and quoted and not pattern:
                 word = self._quotes_in_quotes(word)
-            argument = self.word(word, braces=False, quoted=quoted and not pattern) if word else None
+            argument = self.word(word, braces=False, quoted=quoted and not pattern, named=False) if word else None
             op = op + expansion["Op"]
             if expansion["Op"] == "@":
                 op, argument = op + (argument.raw if argument else ""), None

@@ -176,13 +176,13 @@ def record(
     if made.stdout.feeds:
         made.stdout.producers += (index,)
     ev.records.append(made)
-    for producer in made.stdin.producers:
-        ev.records[producer].readers.append(index)
-    for field in fields:
-        for origin in field.origins:
-            if origin.kind == "process" and origin.detail == "<":
-                for producer in origin.producers:
-                    ev.records[producer].readers.append(index)
+    feeds = [made.stdin.producers, *(o.producers for field in fields for o in field.origins if o.kind == "process" and o.detail == "<")]
+    for producers in feeds:
+        for producer in producers:
+            if producer < index:
+                ev.records[producer].readers.append(index)
+            else:
+                ev.late.append((producer, index))
     if ev.pending:
         for channel, readers in ev.pending:
             if channel is fds.get(2) or channel not in fds.values():  # `tee >(..)`; one that is kept open is fed by who writes to it

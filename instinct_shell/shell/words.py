@@ -13,8 +13,11 @@ MAX_BRACE_ITEMS = 512  # alternatives of one sequence; above, the word is dynami
 _ACTIVE = frozenset("{*?[~")
 
 
-def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False) -> tuple[Part, ...]:
-    """Raw parts with brace expansions, tildes and globs told apart. assignment: a value, where `:` starts a tilde and braces are inert."""
+def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False, named: bool = True) -> tuple[Part, ...]:
+    """Raw parts with brace expansions, tildes and globs told apart. assignment: a value, where `:` starts a tilde and braces are inert.
+
+    named: bash takes a word `name=value` here for an assignment, as it does among the words of a command.
+    """
     for part in parts:
         if type(part) is Literal and not part.quoted and not _ACTIVE.isdisjoint(part.text):
             break
@@ -23,7 +26,7 @@ def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False) 
     parts = _merged(parts)
     if braces and not assignment:
         parts = split_braces(parts)
-    return split_globs(split_tildes(parts, assignment))
+    return split_globs(split_tildes(parts, assignment, named))
 
 
 def _merged(parts: list[Part]) -> list[Part]:
@@ -162,13 +165,13 @@ def _is_integer(text: str) -> bool:
 # ---------------------------------------------------------------- tildes
 
 
-def split_tildes(parts: list[Part], assignment: bool = False) -> list[Part]:
+def split_tildes(parts: list[Part], assignment: bool = False, named: bool = True) -> list[Part]:
     """Parts with the tildes that bash expands: at the start, and in `name=value` words after `=` and each `:`."""
     if not any(type(part) is Literal and not part.quoted and "~" in part.text for part in parts):
         return parts
     first = parts[0]
     value_from = -1
-    if not assignment and type(first) is Literal and not first.quoted:
+    if not assignment and named and type(first) is Literal and not first.quoted:
         name, equals, _ = first.text.partition("=")
         if equals and _is_name(name.removesuffix("+")):
             value_from = len(name) + 1
@@ -192,7 +195,7 @@ def split_tildes(parts: list[Part], assignment: bool = False) -> list[Part]:
                 at += 1
                 continue
             stop = at + 1
-            while stop < len(text) and text[stop] != "/" and not (colons and text[stop] == ":"):
+            while stop < len(text) and text[stop] not in "/:" and (colons or not text.startswith("=~", stop)):
                 stop += 1
             user = text[at + 1 : stop]
             if (stop == len(text) and more) or not all(c.isalnum() or c in "_-+." for c in user):
@@ -200,11 +203,36 @@ def split_tildes(parts: list[Part], assignment: bool = False) -> list[Part]:
                 continue
             if at > run_start:
                 out.append(Literal(part.span, text[run_start:at], False))
-            out.append(Tilde(part.span, user))
+            if not colons and text[stop : stop + 1] in (":", "="):
+                # bash takes all up to the next slash with it: quotes in there undo the tilde, and nothing in there is expanded
+                slash = text.find("/", stop)
+                fate = "" if slash >= 0 else _behind_tilde(parts[number + 1 :])
+                if fate == "quoted":
+                    run_start = at
+                    break
+                stop, behind = (slash if slash >= 0 else len(text)), stop
+                out.append(OpaquePart(part.span, "a tilde and an expansion in one piece") if fate else Tilde(part.span, user))
+                out.append(Literal(part.span, text[behind:stop], True))
+            else:
+                out.append(Tilde(part.span, user))
             run_start = at = stop
         if run_start < len(text):
             out.append(Literal(part.span, text[run_start:], False))
     return out
+
+
+def _behind_tilde(parts: list[Part]) -> str:
+    """What stands in these parts before the first slash: "quoted", "expanded", or "" for plain text alone."""
+    found = ""
+    for part in parts:
+        if getattr(part, "quoted", False) or isinstance(part, Brace):  # what braces become is looked at again
+            return "quoted"
+        if isinstance(part, (Literal, Glob)):
+            if "/" in part.text:
+                break
+        else:
+            found = "expanded"
+    return found
 
 
 def _is_name(text: str) -> bool:
