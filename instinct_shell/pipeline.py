@@ -14,11 +14,12 @@ from .effects.writes import effects_of_intent
 from .engine import records
 from .engine.commands import command_effects
 from .engine.confine import moves_tree
+from .engine.describing import DESCRIBING
 from .engine.following import changed, follow
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
 from .engine.rules import rule_costs
-from .errors import DescribeFault, InstinctError, IntentError
+from .errors import InstinctError, IntentError
 from .model.effect import EffectKind
 from .model.intent import Intent, IntentType
 from .model.record import AuditRecord, NearMiss, RecordKind
@@ -29,7 +30,6 @@ from .shell.invocation import Stdin, Surroundings, literal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-    from types import TracebackType
 
     from .effects.derive import Derivation
     from .instincts.base import Instinct
@@ -115,11 +115,13 @@ class Pipeline:
         """Decide, write nothing. Input that is no runnable intent is a denial too, with the reason; faults of ours are raised."""
         start = self._clock.monotonic_us()
         run = self._new_id()
+        around = self._situation(intent, ())
+        surroundings = surroundings_of(intent, around)
         try:
-            parsed, derivation, effects = self._read(intent)
+            parsed, derivation, effects = self._read(intent, surroundings)
         except IntentError as error:
             verdict = Verdict(Decision.DENY, (Finding("input", Decision.DENY, error.message, error.hint),), Tier.REFLEX)
-            return Judgement(intent, run, verdict, self._situation(intent, ()), elapsed_us=self._clock.monotonic_us() - start, refused=True)
+            return Judgement(intent, run, verdict, around, elapsed_us=self._clock.monotonic_us() - start, refused=True)
         situation = self._situation(intent, effects)
         evaluation = derivation.evaluation if derivation else None
         if self._profile.allow_programs or self._profile.rules:
@@ -135,7 +137,7 @@ class Pipeline:
             nonlocal scripted
             if derivation is None or not derivation.wanted:
                 return (), {}
-            scripted, read = follow(derivation, partial(self._derive, intent, derivation.evaluation), ask)
+            scripted, read = follow(derivation, partial(self._derive, surroundings, derivation.evaluation), ask)
             return scripted, read
 
         verdict, facts = judge(
@@ -162,34 +164,24 @@ class Pipeline:
         self._remember(judgement)
         return judgement
 
-    def _read(self, intent: Intent) -> tuple[Parsed | None, Derivation | None, tuple[Effect, ...]]:
+    def _read(self, intent: Intent, surroundings: Surroundings) -> tuple[Parsed | None, Derivation | None, tuple[Effect, ...]]:
         """Steps 3 to 5: text to tree, tree to invocations, invocations to effects."""
         if intent.type is not IntentType.SHELL_COMMAND:
-            return None, None, effects_of_intent(intent, home=self._home(intent))
+            return None, None, effects_of_intent(intent, home=surroundings.home)
         check_text(intent.content)
         parsed = self._parser.parse(intent.content)
-        with _described:
-            evaluation = evaluate(parsed.script, self._surroundings(intent), self._parser.parse)
-        derivation = self._derive(intent, evaluation, ())
+        with DESCRIBING:
+            evaluation = evaluate(parsed.script, surroundings, self._parser.parse)
+        derivation = self._derive(surroundings, evaluation, ())
         return parsed, derivation, derivation.effects
 
-    def _derive(self, intent: Intent, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
+    def _derive(self, surroundings: Surroundings, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
         """The effects of an evaluated text; files: scripts whose text is known."""
-        workspace, programs = self._situation(intent, ()).workspace, rows_of(self._profile.programs)
-        with _described:
+        programs = rows_of(self._profile.programs)
+        with DESCRIBING:
             return derive_evaluation(
-                evaluation, self._surroundings(intent), self._parser.parse, workspace=workspace, files=files, profile_programs=programs
+                evaluation, surroundings, self._parser.parse, workspace=surroundings.workspace, files=files, profile_programs=programs
             )
-
-    def _surroundings(self, intent: Intent) -> Surroundings:
-        situation, env = self._situation(intent, ()), dict(intent.env)
-        home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
-        given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
-        known = Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user, workspace=situation.workspace)
-        return known.replace(stdin=given) if intent.stdin else known
-
-    def _home(self, intent: Intent) -> str:
-        return dict(intent.env).get("HOME") or self._situation(intent, ()).home
 
     # ------------------------------------------------------------ running
 
@@ -211,11 +203,12 @@ class Pipeline:
         request = self._request(judgement) if unanswered else ""
         allowed = judgement.verdict.allow or bool(grant)
         spec = self._confine(judgement) if allowed else None
-        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant), durable=False)
+        judged = self._record(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant))
         if spec is None:
+            self._audit.append(judged, durable=False)
             self._remember(judgement)
             return Outcome(judgement, None, request)
-        return self._execute(judgement, spec)
+        return self._execute(judgement, spec, judged)
 
     def _grant(self, judgement: Judgement) -> str:
         """A live grant for exactly this intent and the scripts it runs, consumed; "" when there is none."""
@@ -278,24 +271,28 @@ class Pipeline:
         elapsed = self._clock.monotonic_us() - start
         return Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
 
-    def _execute(self, judgement: Judgement, spec: JailSpec) -> Outcome:
-        """Steps 10 and 11: hold the money, keep what can be given back, write `started`, run, write `finished`, settle."""
+    def _execute(self, judgement: Judgement, spec: JailSpec, judged: AuditRecord) -> Outcome:
+        """Steps 10 and 11: hold the money, keep what can be given back, write `judged` and `started`, run, write `finished`, settle."""
         assert self._jail is not None
-        self._refuse_changed(judgement)
-        jail = self._jail()
         workspace = judgement.situation.workspace
-        hold = self._reserve(judgement)
+        written, hold = False, None
         try:
+            self._refuse_changed(judgement)
+            jail = self._jail()
+            hold = self._reserve(judgement)
             undo = self._undo().snapshot(judgement.run, judgement.effects, workspace) if self._undo else None
             for note in undo.notes if undo else ():
                 self._announce(f"no undo: {note}")
             observer = self._observer() if self._observer else None
             seen = observer.before(judgement.effects, workspace) if observer else None
-            self._write(RecordKind.STARTED, judgement, records.started(spec, hold, undo), durable=self._durable(judgement))
+            started = self._record(RecordKind.STARTED, judgement, records.started(spec, hold, undo))
+            self._audit.append(judged, started, durable=self._durable(judgement))
+            written = True
             result = jail.run(spec)
         except InstinctError as error:
             self._settle(hold, spent=False)
-            self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
+            fault = self._record(RecordKind.FAULT, judgement, records.fault(error))
+            self._audit.append(*(() if written else (judged,)), fault, durable=False)
             raise
         self._settle(hold, spent=result.started)
         changes = observer.after(seen, workspace) if observer else None
@@ -358,26 +355,10 @@ class Pipeline:
             self._near_misses().append(NearMiss(kind, self._clock.now(), judgement.run, signature, summary))
 
     def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
-        self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)
+        self._audit.append(self._record(kind, judgement, body), durable=durable)
 
-
-class _Described:
-    """Around the describing of a command: whatever it raises is a refusal that names the place, never a crash that ends a batch or a hook."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None or not issubclass(kind, Exception) or issubclass(kind, InstinctError | MemoryError | OSError):
-            return
-        while trace is not None and trace.tb_next is not None:
-            trace = trace.tb_next
-        place = f" in {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace is not None else ""
-        message = f"the command could not be understood, by a fault of ours ({kind.__name__}{place}); nothing runs unjudged"
-        raise DescribeFault(message, hint="say it in another way, and report the place") from error
-
-
-_described = _Described()
+    def _record(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...]) -> AuditRecord:
+        return AuditRecord(kind, judgement.run, self._clock.now(), body)
 
 
 def check_text(text: str) -> None:
@@ -388,6 +369,15 @@ def check_text(text: str) -> None:
                 f"the command holds bytes that are not UTF-8, at character {index + 1}",
                 hint="write such bytes as escapes, for example $'\\xff'",
             )
+
+
+def surroundings_of(intent: Intent, situation: Situation) -> Surroundings:
+    """What the text is read in: the intent's own environment, and for what that leaves out the situation."""
+    env = dict(intent.env)
+    home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
+    given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
+    known = Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user, workspace=situation.workspace)
+    return known.replace(stdin=given) if intent.stdin else known
 
 
 def needs_books(intent: Intent, effects: tuple[Effect, ...]) -> bool:

@@ -64,11 +64,11 @@ class FakeAudit:
         self.durable: list[bool] = []
         self._fail_on = fail_on
 
-    def append(self, record: AuditRecord, *, durable: bool = False) -> None:
-        if self._fail_on is not None:
+    def append(self, *records: AuditRecord, durable: bool = False) -> None:
+        for record in records if self._fail_on is not None else ():
             self._fail_on(record)
-        self.records.append(record)
-        self.durable.append(durable)
+        self.records += records
+        self.durable += [durable] * len(records)
 
     def kinds(self) -> list[str]:
         return [str(record.kind) for record in self.records]

@@ -47,9 +47,9 @@ class Jail(Protocol):
 
 
 class AuditLog(Protocol):
-    """Appends to the chain. `durable`: on disk before it returns. Raises StorageError."""
+    """Appends to the chain, all of these records or none. `durable`: on disk before it returns. Raises StorageError."""
 
-    def append(self, record: AuditRecord, *, durable: bool) -> None: ...
+    def append(self, *records: AuditRecord, durable: bool) -> None: ...
 
 
 class Ledger(Protocol):

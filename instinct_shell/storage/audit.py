@@ -67,13 +67,12 @@ class AuditTrail:
 
     # ------------------------------------------------------------ writing
 
-    def append(self, record: AuditRecord, *, durable: bool = False) -> None:
-        """Write the record down, without its secrets. Raises StorageError; then nothing was added."""
+    def append(self, *records: AuditRecord, durable: bool = False) -> None:
+        """Write the records down, without their secrets. Raises StorageError; then nothing was added."""
         if self._profile is not None:
-            self._keep_profile(self._profile, record.at)
+            self._keep_profile(self._profile, records[0].at)
             self._profile = None
-        body = Redactor(self._state).data(dict(record.body))
-        self._append(((record, body),), durable=durable)
+        self._append(tuple((record, Redactor(self._state).data(dict(record.body))) for record in records), durable=durable)
 
     def keep(self, digest: str, text: str, at: float) -> None:
         """Keep a text under a digest that records name (a resolved profile), once; a note in the trail vouches for its bytes."""

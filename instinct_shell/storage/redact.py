@@ -71,6 +71,11 @@ SHAPES = (
 )
 
 
+# Texts in which nothing was found: the names and paths that every record of a process repeats. What is found depends on the text alone.
+_clean: set[str] = set()
+_CLEAN_MOST, _CLEAN_CHARACTERS = 4_096, 200
+
+
 class Redactor:
     """Redacts texts and JSON data. `key` keeps placeholders unguessable; with `state` instead it is read from (or made in) that directory."""
 
@@ -91,8 +96,16 @@ class Redactor:
         return self._everywhere(data) if self._marks else data
 
     def _found(self, text: str) -> str:
-        if len(text) < 6:
+        if len(text) < 6 or text in _clean:
             return text
+        redacted = self._searched(text)
+        if redacted == text and len(text) <= _CLEAN_CHARACTERS:
+            if len(_clean) >= _CLEAN_MOST:
+                _clean.clear()
+            _clean.add(text)
+        return redacted
+
+    def _searched(self, text: str) -> str:
         low = text.lower()
         if "private key-----" in low:
             text = _compiled(PRIVATE_KEY, dotall=True).sub(self._whole, text)
