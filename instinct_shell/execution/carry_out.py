@@ -7,6 +7,7 @@ record means. Nothing is decided here: every refusal of the kernel is one line o
 from __future__ import annotations
 
 import posix
+import resource
 from _ctypes import addressof, get_errno
 from _signal import (  # type: ignore[import-not-found]  # the C half of `signal`, whose enums cost 4 ms
     SIG_DFL,
@@ -125,8 +126,6 @@ def _filter_calls(program: bytes) -> None:
 
 
 def _lower_limits(plan: list[Record]) -> None:
-    import resource
-
     for tag, data in plan:
         if tag == LIMIT:
             kind, *wanted = map(int, data.split())

@@ -6,7 +6,9 @@ bin/launcher/watch.c, and of launcher.py, descriptors.py, relay.py and watch.py 
 
 from __future__ import annotations
 
+import fcntl
 import posix
+import resource
 import sys
 from _signal import (  # type: ignore[import-not-found]  # the C half of `signal`, whose enums cost 4 ms
     SIG_BLOCK,
@@ -20,6 +22,7 @@ from _signal import (  # type: ignore[import-not-found]  # the C half of `signal
     sigwaitinfo,
 )
 from _socket import AF_UNIX, SO_PEERCRED, SOCK_CLOEXEC, SOCK_SEQPACKET, SOL_SOCKET, socket
+from _thread import get_native_id
 from time import monotonic
 
 from .carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, Inside
@@ -194,9 +197,6 @@ class PlannedRun:
     # ------------------------------------------------------------ watching (watch.py)
 
     def _watch(self, wall_seconds: float) -> None:
-        import fcntl
-        from _thread import get_native_id
-
         started = monotonic()
         self._deadline = started + wall_seconds if wall_seconds else 0.0
         terminals = [fd for fd in (0, 1, 2) if posix.isatty(fd)]
@@ -321,7 +321,6 @@ def _in_foreground(terminal: int) -> bool:
 
 def _die_like(number: int) -> None:
     """End this process by the signal, so that the caller sees what a shell would show; returns when the signal does not end it."""
-    import resource
     from _signal import SIG_DFL, SIG_UNBLOCK, signal
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))  # the core, if any, is the command's

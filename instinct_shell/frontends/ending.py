@@ -26,7 +26,7 @@ def record_end(run: str, report: str, *, again: bool, made: type[Guard] | None =
 
     made: the class of guard that judges here, as in `open_guard`.
     """
-    trail = audit_trail()
+    trail = audit_trail(later=made.later if made else None)
     cause = ""
     try:
         result = order.result(report.encode("utf-8", "surrogateescape"))
@@ -37,7 +37,7 @@ def record_end(run: str, report: str, *, again: bool, made: type[Guard] | None =
         kind, body = RecordKind.FAULT, records.fault(error)
         said, hint, status = error.message, error.hint, Exit.FAILED
     segments = trail.segments()
-    known = again and bool(segments) and any(record.run == run and record.kind is kind for record in trail.records(since=segments[-1]))
+    known = again and bool(segments) and any(record.kind is kind for record in trail.records(since=segments[-1], run=run))
     if not known:
         trail.append(AuditRecord(kind, run, SystemClock().now(), body))
     for words in (said, cause):
@@ -75,7 +75,7 @@ def _look_after(trail: AuditTrail, run: str, result: RunResult, made: type[Guard
 def _judged(trail: AuditTrail, run: str) -> Mapping[str, object] | None:
     """What the trail says about this run, looked for in its last two segments."""
     found = None
-    for record in trail.records(since=(trail.segments() or [1])[-2:][0]):
-        if record.run == run and record.kind is RecordKind.JUDGED:
+    for record in trail.records(since=(trail.segments() or [1])[-2:][0], run=run):
+        if record.kind is RecordKind.JUDGED:
             found = dict(record.body)
     return found

@@ -16,6 +16,7 @@ from mmap import mmap
 
 from ..errors import StorageError, UsageError
 from ..execution.jail import inside, privileges
+from ..storage import audit
 from . import protocol, worker
 from .code import Code, watch
 from .protocol import Hangup
@@ -31,6 +32,7 @@ POOL = max(2, min(6, (os.cpu_count() or 1) + 1))
 CALLS = 500  # that one worker answers before a fresh one takes its place
 IDLE_S = 30 * 60.0
 BACKLOG = 128
+SYNCED_S = 0.1  # what a command left in the trail is on disk by then
 _LOOK_S = 10.0  # seconds between looks at what an idle engine would otherwise not notice
 _STARTS_A_SECOND = 4.0  # of workers that end at once: something is wrong then, and forking faster does not mend it
 _COLLECT_EVERY = 25  # calls
@@ -71,6 +73,7 @@ class Engine:
         self._started = time.monotonic()
         self._not_before = 0.0
         self._ending = False
+        self._unsynced: dict[str, float] = {}  # in a worker: path of a trail's file -> when it has to be on disk
 
     def run(self) -> int:
         """Serve until it is time to end; returns the exit status."""
@@ -198,6 +201,7 @@ class Engine:
             calls = select.epoll()
             calls.register(self._listener.fileno(), select.EPOLLIN | select.EPOLLEXCLUSIVE)
             for count in range(1, CALLS + 1):
+                self._sync(calls)
                 self._answer_one(calls)
                 if count % _COLLECT_EVERY == 0:
                     gc.collect()
@@ -218,12 +222,29 @@ class Engine:
             os._exit(0)  # the caller judges by itself, and the next engine is the new code's
         self._clock[:8] = int(time.monotonic() * 1000).to_bytes(8, "little")
         try:
-            worker.answer(with_caller, self._listener.fileno(), self._programs, {protocol.STOP: self._stop, protocol.ABOUT: self._about})
+            questions = {protocol.STOP: self._stop, protocol.ABOUT: self._about}
+            worker.answer(with_caller, self._listener.fileno(), self._programs, questions, self._later)
         except Hangup:
             pass  # the launcher sees it, and judges by itself
         finally:
             with_caller.close()
             os.chdir("/")
+
+    def _later(self, path: str) -> None:
+        self._unsynced.setdefault(path, time.monotonic() + SYNCED_S)
+
+    def _sync(self, calls: select.epoll) -> None:
+        """Bring what the calls wrote down to disk: when nobody waits, or when it is time. No command has to wait for a disk."""
+        while self._unsynced:
+            path, due = next(iter(self._unsynced.items()))
+            left = due - time.monotonic()
+            if left > 0 and calls.poll(left):
+                return
+            del self._unsynced[path]
+            try:
+                audit.sync(path)
+            except StorageError:
+                pass  # that trail is gone, or its disk fails: the next record that goes there says so
 
     def _stop(self) -> str:
         os.write(self._tell, b"x")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 
 from ..errors import JailError
 from ..execution.host import forget
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     Program = Callable[[list[str], type[Guard]], int]
 
 LINGER_S = 2.0  # how long a worker waits for the end of a run before it leaves that to another one
+PATIENCE_MS = 20  # and how long when somebody else waits: most commands end sooner, and an end that comes as a call of its own costs a call
 _PARSING_BYTES = 512 << 20
 
 
@@ -108,8 +110,14 @@ class Said:
         return text.encode("utf-8", "surrogateescape")
 
 
-def answer(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
-    """Serve one call to its end. listener: where the next one would come in. questions: about the engine itself.
+def answer(
+    connection: socket,
+    listener: int,
+    programs: Mapping[str, Program],
+    questions: Mapping[int, Callable[[], str]],
+    later: Callable[[str], None] | None = None,
+) -> None:
+    """Serve one call to its end. listener: where the next one would come in. questions: about the engine itself. later: as AuditTrail takes it.
 
     Raises Hangup when the caller is gone or is nobody to be answered.
     """
@@ -117,12 +125,18 @@ def answer(connection: socket, listener: int, programs: Mapping[str, Program], q
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, protocol.JUDGING_S)
     try:
-        _serve(connection, listener, programs, questions)
+        _serve(connection, listener, programs, questions, later)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _serve(connection: socket, listener: int, programs: Mapping[str, Program], questions: Mapping[int, Callable[[], str]]) -> None:
+def _serve(
+    connection: socket,
+    listener: int,
+    programs: Mapping[str, Program],
+    questions: Mapping[int, Callable[[], str]],
+    later: Callable[[str], None] | None,
+) -> None:
     pid, uid = protocol.peer(connection)
     protocol.send(connection, protocol.message(protocol.record(protocol.HELLO)))
     if uid != os.getuid() or not protocol.stands_beside(pid):  # while the caller does the same
@@ -134,13 +148,13 @@ def _serve(connection: socket, listener: int, programs: Mapping[str, Program], q
     elif call.program not in programs:
         raise Hangup(f"no program `{call.program}`")
     else:
-        _perform(call, programs[call.program])
+        _perform(call, programs[call.program], later)
 
 
-def _perform(call: Call, program: Program) -> None:
+def _perform(call: Call, program: Program, later: Callable[[str], None] | None) -> None:
     try:
         _take_on(call)
-        status = program(call.arguments, _guard_for(call))
+        status = program(call.arguments, _guard_for(call, later))
     except Left:
         return
     except LongWay as why:
@@ -165,12 +179,13 @@ def _take_on(call: Call) -> None:
     sys.stdout, sys.stderr = call.stdout, call.stderr
 
 
-def _guard_for(call: Call) -> type[Guard]:
+def _guard_for(call: Call, unsynced: Callable[[str], None] | None) -> type[Guard]:
     class ForThisCall(EngineGuard):
         pass
 
     ForThisCall.call = call
     ForThisCall.caller = call.pid
+    ForThisCall.later = staticmethod(unsynced) if unsynced else None
     return ForThisCall
 
 
@@ -302,11 +317,18 @@ class CallersJail:
         return result.replace(connections=connections) if connections else result
 
     def _ends_soon(self, seconds: float) -> bool:
-        """Wait for the launcher's word while nothing else is to be done."""
-        poll = select.poll()
-        for fd in (self._call.connection.fileno(), self._call.listener):
+        """Wait for the launcher's word while nothing else is to be done. False: leave it to whichever worker is free then."""
+        end, listener = self._call.connection.fileno(), self._call.listener
+        until = time.monotonic() + seconds
+        either, only = select.poll(), select.poll()
+        for poll, fd in ((either, end), (either, listener), (only, end)):
             poll.register(fd, select.POLLIN)
-        return self._call.connection.fileno() in dict(poll.poll(seconds * 1000))
+        while ready := dict(either.poll(max(0.0, until - time.monotonic()) * 1000)):
+            if end in ready or only.poll(PATIENCE_MS if seconds else 0):
+                return True
+            if listener in dict(either.poll(0)):
+                return False
+        return False
 
     def _begin_vigil(self, spec: JailSpec) -> Apart | None:
         """From now on what appears unjudged is set aside while the command runs; by a process of its own, since we may be gone before it ends."""

@@ -51,13 +51,19 @@ def examine(directory: str, head: Head | None) -> TrailReport:
     return _Examiner(directory, head).report()
 
 
-def read_records(directory: str, since: int = 1) -> Iterator[AuditRecord]:
-    """All records from a segment on, oldest first; what an anchor closed off unreadable is skipped, any other line that cannot be read is a StorageError."""
+def read_records(directory: str, since: int = 1, run: str = "") -> Iterator[AuditRecord]:
+    """All records from a segment on, oldest first; what an anchor closed off unreadable is skipped, any other line that cannot be read is a StorageError.
+
+    run: only the records of this run; lines without its name are passed over unread, since reading a whole segment takes a second.
+    """
+    name = f'"run":"{run}"'.encode() if run else b""
     numbers = [number for number in segments(directory) if number >= since]
     for index, number in enumerate(numbers):
         for line, whole in _lines(_path(directory, number)):
             if not whole:
                 break
+            if name not in line:
+                continue
             try:
                 record = read_line(line)
             except StorageError:
@@ -65,7 +71,8 @@ def read_records(directory: str, since: int = 1) -> Iterator[AuditRecord]:
                 if following and _first_is_anchor(_path(directory, following)):
                     break
                 raise
-            yield record
+            if record.run == run or not run:
+                yield record
 
 
 def segments(directory: str) -> list[int]:

@@ -15,7 +15,7 @@ from .guard import Guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from ..storage.audit import AuditTrail
 
@@ -29,11 +29,11 @@ def state_dir() -> str:
     return state_directory(os.environ, Person(os.environ).home, os.getuid())
 
 
-def audit_trail() -> AuditTrail:
-    """The person's audit trail."""
+def audit_trail(*, later: Callable[[str], None] | None = None) -> AuditTrail:
+    """The person's audit trail. later: as AuditTrail takes it."""
     from ..storage.audit import AuditTrail
 
-    return AuditTrail(state_dir())
+    return AuditTrail(state_dir(), later=later)
 
 
 def open_guard(

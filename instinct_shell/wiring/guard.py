@@ -51,6 +51,7 @@ class Guard:
 
     caller = 0  # the process whose ancestors are the agent; 0: this one
     lookout: Lookout  # of the command that was confined last
+    later: Callable[[str], None] | None = None  # as AuditTrail takes it
 
     def __init__(
         self,
@@ -173,7 +174,7 @@ class Guard:
             instincts=(*BUILTIN, *self._plugged(), *self._extra),
             situation=self._situation,
             facts=self._facts,
-            audit=AuditTrail(self.state, profile=self.profile),
+            audit=AuditTrail(self.state, profile=self.profile, later=self.later),
             clock=SystemClock(),
             new_id=new_run,
             grants=self._grants,
@@ -200,7 +201,7 @@ class Guard:
             instincts=acting(),
             situation=lambda _intent, _effects: situation,
             facts=self._facts,
-            audit=AuditTrail(self.state, profile=self.profile),
+            audit=AuditTrail(self.state, profile=self.profile, later=self.later),
             clock=SystemClock(),
             new_id=new_run,
         )
