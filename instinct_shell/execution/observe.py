@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+from functools import cache
 
 from ..instincts.ground import RUN_ELSEWHERE
 from ..model.effect import EffectKind, TargetKind
@@ -80,7 +81,7 @@ class Observer:
     held: those of them, from the workspace on, that must not come into being unjudged. risky: what makes a new configuration of git's one of those.
     """
 
-    def __init__(self, watched: Sequence[str] = (), *, held: Sequence[str] = (), risky: Sequence[str] = ()) -> None:
+    def __init__(self, watched: tuple[str, ...] = (), *, held: tuple[str, ...] = (), risky: Sequence[str] = ()) -> None:
         self._watched = _plain((*watched, *held))
         self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")) and name not in RUN_ELSEWHERE)
         self._risky = risky
@@ -140,7 +141,8 @@ class Observer:
                     yield inner, look
 
 
-def _plain(patterns: Sequence[str]) -> tuple[str, ...]:
+@cache
+def _plain(patterns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(pattern.rstrip("/") for pattern in patterns if not any(character in pattern for character in "*?[")))
 
 

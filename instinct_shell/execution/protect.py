@@ -150,17 +150,25 @@ def _chosen(found: dict[str, int], top: str) -> list[str]:
 def _secrets(ground: Ground) -> list[str]:
     """Existing secrets: fixed places as they are, `folder/*` by what lies in the folder, exceptions left out."""
     found: list[str] = []
-    for pattern in ground.secret_patterns():
-        if pattern.startswith("/proc/"):
-            continue  # a process sees its own environment; the jail's holds no secret
-        if "*" not in pattern:
-            if os.path.lexists(pattern):
-                found.append(pattern)
-            continue
-        folder, start = os.path.split(pattern.partition("*")[0])
-        try:
-            names = sorted(name for name in os.listdir(folder) if name.startswith(start))  # a full match costs much more
-        except OSError:
-            continue
-        found += [path for path in (os.path.join(folder, name) for name in names) if ground.secret(path)]
-    return found
+    listed = {home: _names_in(home) for home in ground.homes}
+    patterns = [pattern for pattern in ground.secret_patterns() if not pattern.startswith("/proc/")]  # what a jail shows of it holds no secret
+    for pattern in (pattern for pattern in patterns if "*" in pattern):
+        folder, _, start = pattern.partition("*")[0].rpartition("/")
+        if folder not in listed:
+            listed[folder] = _names_in(folder)
+        paths = [f"{folder}/{name}" for name in sorted(listed[folder]) if name.startswith(start)]  # a full match costs much more
+        found += [path for path in paths if ground.secret(path)]
+    # Most of the fixed places lie in folders of the home that are not there: one listing answers for all of them.
+    fixed = [pattern for pattern in patterns if "*" not in pattern]
+    for home in ground.homes:
+        names = frozenset(listed[home])
+        at = f"{home}/"
+        fixed = [path for path in fixed if not names or not path.startswith(at) or path[len(at) :].partition("/")[0] in names]
+    return found + [path for path in fixed if os.path.lexists(path)]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder or "/")
+    except OSError:
+        return []  # not there, or closed to the command as well

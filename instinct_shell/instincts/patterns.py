@@ -58,7 +58,7 @@ class PathPattern:
 class PathSet:
     """Several patterns, asked together. Plain names are looked up, the rest is tried one after the other."""
 
-    __slots__ = ("_ends", "_folders", "_holds", "_names", "_rest", "exceptions", "patterns")
+    __slots__ = ("_ends", "_fixed", "_folders", "_holds", "_names", "_rest", "exceptions", "patterns")
 
     def __init__(self, patterns: Iterable[str], exceptions: Iterable[str] = ()) -> None:
         self.patterns = tuple(PathPattern(text) for text in patterns)
@@ -66,7 +66,9 @@ class PathSet:
         plain = [pattern.text for pattern in self.patterns if not pattern.anchored and not any(c in pattern.text for c in "*?[")]
         self._names = frozenset(text for text in plain if "/" not in text)
         self._folders = tuple(f"/{text}/" for text in plain if "/" in text)
-        odd = [pattern for pattern in self.patterns if pattern.text not in plain]
+        fixed = [pattern.text for pattern in self.patterns if pattern.anchored and not any(c in pattern.text for c in "*?[")]
+        self._fixed = frozenset(text for text in fixed if not text.endswith("/"))
+        odd = [pattern for pattern in self.patterns if pattern.text not in plain and pattern.text not in self._fixed]
         self._ends = tuple(pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 2 and not pattern.pieces[0] and pattern.pieces[1])
         self._holds = tuple(
             pattern.pieces[1] for pattern in odd if len(pattern.pieces) == 3 and not pattern.pieces[0] and not pattern.pieces[2]
@@ -93,6 +95,11 @@ class PathSet:
         for folder in self._folders:
             if folder in closed:
                 return folder.strip("/")
+        above = path
+        while above:
+            if above in self._fixed:
+                return above
+            above = above.rpartition("/")[0]
         for core in self._holds:
             if core in path:
                 return f"*{core}*"
