@@ -67,6 +67,7 @@ class World:
         self.grants = FakeGrants()
         self.profile = PROFILE
         self.parser = EmptyParser()
+        self.undo = None
         for name, value in changes.items():
             setattr(self, name, value)
         self.confined: list[object] = []
@@ -83,6 +84,7 @@ class World:
             ledger=lambda: self.ledger,
             confine=lambda judgement: self.confined.append(judgement) or SPEC,
             jail=lambda: self.jail,
+            undo=self.undo,
         )
 
 
@@ -254,6 +256,18 @@ def test_a_jail_that_cannot_be_made_is_a_recorded_fault() -> None:
     with pytest.raises(JailError):
         world.pipeline.run(shell())
     assert world.audit.kinds() == ["judged", "started", "fault"]
+
+
+def test_what_fails_before_the_start_is_recorded_with_its_verdict() -> None:
+    class Full:
+        def snapshot(self, *_: object) -> None:
+            raise StorageError("no space left", hint="free some")
+
+    world = World(undo=Full)
+    with pytest.raises(StorageError):
+        world.pipeline.run(shell())
+    assert world.audit.kinds() == ["judged", "fault"]
+    assert world.jail.specs == []
 
 
 @pytest.mark.parametrize(("durability", "expected"), [("relaxed", False), ("always", True), ("risky_first", False)])
