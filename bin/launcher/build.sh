@@ -6,4 +6,4 @@ here=$(cd -- "$(dirname -- "$0")" && pwd)
 quoted() { printf '"%s"' "$(printf %s "$1" | sed 's/[\\"]/\\&/g')"; }
 exec "${CC:-cc}" -std=gnu11 -O2 -Wall -Wextra -fstack-protector-strong -D_FORTIFY_SOURCE=2 -fPIE -pie -Wl,-z,relro,-z,now \
   "-DINSTINCT_PYTHON=$(quoted "$python")" "-DINSTINCT_LAUNCH=$(quoted "$checkout/bin/launch.py")" "-DINSTINCT_PACKAGE=$(quoted "$checkout/instinct_shell")" \
-  -o "$output" "${INSTINCT_FRONT:-$here/launcher.c}" "$here/jail.c" "$here/watch.c" "$here/bytes.c"
+  -o "$output" "${INSTINCT_FRONT:-$here/launcher.c}" "$here/jail.c" "$here/watch.c" "$here/streams.c" "$here/bytes.c"

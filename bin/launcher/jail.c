@@ -411,8 +411,7 @@ static _Noreturn void become_command(const struct body *plan, int go_fd, const s
 
 /* ---- the processes in between */
 
-/* Closes everything from 3 on but these; -1 stands for none. */
-static void close_all_but(int one, int two, int three, int four)
+void close_all_but(int one, int two, int three, int four)
 {
     const int kept[] = {one, two, three, four};
     for (int from = 3;;) {

@@ -192,6 +192,7 @@ static void say(const struct body *answer)
 
 static int engine = -1;
 static char run_id[64], ending[2400];
+static struct streams streams;
 
 /* Brings the end to the engine while what is left of the jail ends. */
 static void report_end(const struct outcome *outcome)
@@ -200,6 +201,9 @@ static void report_end(const struct outcome *outcome)
     describe(outcome, ending, sizeof ending);
     if (!message.data) return;
     add_text(&message, 'F', ending);
+    static char words[4096];
+    ssize_t said = strncmp(ending, "ended 0 ", 8) ? read_stderr(&streams, words, sizeof words) : -1;
+    if (said >= 0) add(&message, 'Z', words, (size_t)said);
     finish(&message);
     send(engine, message.data, message.used, MSG_NOSIGNAL); /* hear_end finds out when it did not arrive */
     free(message.data);
@@ -271,7 +275,7 @@ int main(int argc, char **argv)
         dprintf(2, "instinct: stdin, stdout or stderr is a folder, which would lead around the jail; nothing ran\n  mend: name a file, a pipe or /dev/null\n");
         return FAILED;
     }
-    if (argc < 2 || getenv("INSTINCT_ENGINE") || !plain_descriptors() || !make_request(&request, "instinct-exec", argv + 1)) become_python(argv, NULL);
+    if (argc < 2 || getenv("INSTINCT_ENGINE") || !streams_fit() || !make_request(&request, "instinct-exec", argv + 1)) become_python(argv, NULL);
     engine = call_engine(&trouble);
     if (engine < 0) become_python(argv, trouble);
     if (send(engine, request.data, request.used, MSG_NOSIGNAL) != (ssize_t)request.used) become_python(argv, "died");
@@ -291,8 +295,16 @@ int main(int argc, char **argv)
     snprintf(run_id, sizeof run_id, "%s", run->data);
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, &mask);
+    if (!start_relays(&plan, &streams)) {
+        sigprocmask(SIG_SETMASK, &mask, NULL);
+        become_python(argv, "declined");
+    }
     pid_t child = fork();
-    if (!child) enter_jail(&plan, &session, report[1], go[0], &mask);
+    if (!child) {
+        enter_relays(&streams);
+        enter_jail(&plan, &session, report[1], go[0], &mask);
+    }
+    leave_relays(&streams);
     close(report[1]);
     close(go[0]);
     bool written = child > 0 && hear_answer(engine, &answer);
@@ -301,6 +313,7 @@ int main(int argc, char **argv)
         close(go[1]);
         for (char byte; read_all(report[0], &byte, 1);) {} /* until what was made ready has ended */
         while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
+        finish_relays(&streams, false);
         status = written ? find(&answer, 'X') : NULL;
         if (status) return atoi(status->data);
         sigprocmask(SIG_SETMASK, &mask, NULL);
@@ -309,8 +322,10 @@ int main(int argc, char **argv)
     write_all(go[1], "G", 1); /* when nobody is there to read it, the report says why */
     close(go[1]);
     struct outcome outcome = {.failed = false};
+    note_stderr(&streams);
     wall = find(&plan, 'w');
     watch(child, report[0], wall ? atof(wall->data) / 1000 : 0, &session, &outcome, report_end);
+    finish_relays(&streams, outcome.in_session && outcome.ended && !outcome.limit);
     hear_end();
     return status_of(&outcome);
 }

@@ -45,6 +45,7 @@ struct session {
  * command, end of file ends it all. `mask`: the caller's. Never returns. */
 _Noreturn void enter_jail(const struct body *plan, const struct session *session, int report, int go_fd, const sigset_t *mask);
 _Noreturn void attend(pid_t command, int report, bool own_group);
+void close_all_but(int one, int two, int three, int four); /* everything from 3 on; -1 stands for none */
 
 /* watch.c: the launcher's side of a run. */
 struct outcome {
@@ -61,7 +62,23 @@ struct outcome {
 void watch(pid_t child, int report, double wall_seconds, const struct session *session, struct outcome *into, void (*told)(const struct outcome *));
 void describe(const struct outcome *outcome, char *into, size_t room);
 bool join_session(const struct body *plan, struct session *session); /* false: the plan names one, and its holder does not answer */
-bool plain_descriptors(void);
 _Noreturn void die_like(int number);
+
+/* streams.c: 0, 1 and 2. A relay passes on what the command writes: `end` is for the command, closing `ask` asks it to say by `told` when it is done. */
+struct relay {
+    pid_t pid;
+    int end, ask, told;
+};
+struct streams {
+    struct relay relays[3];
+    off_t last; /* where in stderr, if that is a file, the command's words begin; else -1 */
+};
+bool streams_fit(void);
+bool start_relays(const struct body *plan, struct streams *streams);
+void enter_relays(const struct streams *streams);
+void leave_relays(struct streams *streams);
+void finish_relays(struct streams *streams, bool leave);
+void note_stderr(struct streams *streams);
+ssize_t read_stderr(struct streams *streams, char *into, size_t room);
 
 #endif

@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -284,31 +283,6 @@ void describe(const struct outcome *outcome, char *into, size_t room)
                  outcome->wall_us, limit, kind);
     else
         snprintf(into, room, "lost %lld %s %s", outcome->wall_us, limit, kind);
-}
-
-/* ---- 0, 1 and 2 */
-
-static bool harmless_device(int fd, dev_t device)
-{
-    static const unsigned terminals[] = {4, 5, 136, 137, 138, 139, 140, 141, 142, 143, 229, 204};
-    static const unsigned minors[] = {3, 5, 7, 8, 9}; /* null zero full random urandom */
-    if (isatty(fd)) return true;
-    for (size_t i = 0; i < sizeof terminals / sizeof *terminals; i++)
-        if (major(device) == terminals[i]) return true;
-    for (size_t i = 0; i < sizeof minors / sizeof *minors; i++)
-        if (major(device) == 1 && minor(device) == minors[i]) return true;
-    return false;
-}
-
-/* Whether 0, 1 and 2 are what passes into any jail untouched: pipes, sockets, terminals, /dev/null and its like. */
-bool plain_descriptors(void)
-{
-    for (int fd = 0; fd < 3; fd++) {
-        struct stat found;
-        if (fstat(fd, &found)) return false;
-        if (!S_ISFIFO(found.st_mode) && !S_ISSOCK(found.st_mode) && !(S_ISCHR(found.st_mode) && harmless_device(fd, found.st_rdev))) return false;
-    }
-    return true;
 }
 
 _Noreturn void die_like(int number)

@@ -214,13 +214,17 @@ def bulk(table: Table, rounds: int, env: dict[str, str], cwd: str) -> None:
     git = ["git", "-C", str(top), "-c", "user.name=t", "-c", "user.email=t@example.net", "-c", "commit.gpgsign=false", "-c", "gc.auto=0"]
     for words in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "start"]):
         subprocess.run([*git, *words], check=True, stdin=subprocess.DEVNULL)
-    text = f"for i in {' '.join(map(str, range(times_each)))}; do git -C many status --short; done"
+    work = f"for i in {' '.join(map(str, range(times_each)))}; do git -C many status --short; done"
+    clock = Path(cwd, "clock")
+    text = f"begin=${{EPOCHREALTIME/[.,]}}; {work}; echo $((${{EPOCHREALTIME/[.,]}} - begin)) >{clock.name}"  # the start of a jail has rows of its own
     status: dict[str, list[float]] = {"bare": [], "jailed": []}
     for _ in range(rounds):
-        status["bare"].append(wall_ms(["bash", "-c", text], env, cwd))
-        status["jailed"].append(run_ms(cwd, "off", text, env))
+        wall_ms(["bash", "-c", text], env, cwd)
+        status["bare"].append(int(clock.read_text(encoding="ascii")) / 1000)
+        run_ms(cwd, "off", text, env)
+        status["jailed"].append(int(clock.read_text(encoding="ascii")) / 1000)
     least = min(status["bare"])
-    table.row("git status, 20,000 files, in the jail", min(status["jailed"]) / least, "x", 1.1, f"{least / times_each:.0f} ms bare")
+    table.row("git status, 20,000 files, inside the jail", min(status["jailed"]) / least, "x", 1.1, f"{least / times_each:.0f} ms bare")
     big = Path(cwd, "big")
     with big.open("wb") as file:
         file.truncate(size)

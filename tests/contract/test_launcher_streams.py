@@ -1,0 +1,117 @@
+"""The C launcher's own 0, 1 and 2: what agents give it, files among them, without ever becoming the Python launcher."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+from engines import TOP, Engines, copied_checkout, own_engines
+from jail_harness import cannot
+
+pytestmark = pytest.mark.jail
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return copied_checkout(tmp_path_factory.mktemp("engine"))
+
+
+@pytest.fixture(scope="module")
+def fast(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The C launcher; what it would become is no Python, so that a run which it cannot do itself fails."""
+    false = shutil.which("false")
+    if false is None or not (shutil.which("cc") or shutil.which("gcc")):
+        cannot("no C compiler")
+    program = tmp_path_factory.mktemp("built") / "instinct-exec"
+    subprocess.run([TOP / "bin" / "launcher" / "build.sh", str(false), checkout, program], check=True, capture_output=True)
+    return program
+
+
+@pytest.fixture
+def engines(checkout: Path, fast: Path, workspace: Path, tmp_path: Path) -> Iterator[Engines]:
+    for engines in own_engines(workspace, tmp_path, checkout):
+        if engines.program("instinct-exec", "--", "true", env={**engines.env, "INSTINCT_ENGINE": "off"}).returncode:
+            cannot("no full jail here")
+        engines.c_launcher = fast
+        engines.start()
+        yield engines
+
+
+def run(engines: Engines, text: str, **streams: object) -> int:
+    return engines.program("instinct-exec-c", "--", text, capture_output=False, **streams).returncode
+
+
+def test_it_does_not_fall_back_here(engines: Engines) -> None:
+    with (engines.workspace / "given").open("w+b") as given:
+        assert run(engines, "true", stdin=given) == 1  # `false`: a file to read from is the Python launcher's
+    assert run(engines, "exit 7", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) == 7
+
+
+@contextmanager
+def log_file(folder: Path, *, relayed: bool) -> Iterator[BinaryIO]:
+    """A file to write to and read. relayed: one that the command could not open by itself, since it has no name any more."""
+    with (folder / "log").open("w+b", buffering=0) as file:
+        if relayed:
+            (folder / "log").unlink()
+        file.write(b"before\n")
+        yield file
+
+
+def read(file: BinaryIO) -> list[str]:
+    return os.pread(file.fileno(), 1 << 24, 0).decode().split()
+
+
+@pytest.mark.parametrize("relayed", [False, True])
+def test_output_to_a_file_comes_whole_and_in_order(engines: Engines, relayed: bool) -> None:
+    with log_file(engines.workspace, relayed=relayed) as file:
+        assert run(engines, "seq 200000; exit 3", stdout=file, stderr=subprocess.DEVNULL) == 3
+        file.write(b"after\n")
+        assert read(file) == ["before", *map(str, range(1, 200001)), "after"]
+
+
+@pytest.mark.parametrize("relayed", [False, True])
+def test_both_streams_may_be_one_file(engines: Engines, relayed: bool) -> None:
+    with log_file(engines.workspace, relayed=relayed) as file:
+        assert run(engines, "for i in {1..300}; do echo o$i; echo e$i >&2; done", stdout=file, stderr=file) == 0
+        lines = read(file)
+    for letter in "oe":
+        assert [line for line in lines if line[0] == letter] == [f"{letter}{i}" for i in range(1, 301)]
+
+
+def test_a_file_that_the_command_could_not_open_does_not_go_in(engines: Engines) -> None:
+    with log_file(engines.workspace, relayed=True) as file:
+        assert run(engines, "truncate -s 0 /proc/self/fd/1 2>/dev/null || echo held; readlink /proc/self/fd/1", stdout=file) == 0
+        assert read(file)[:2] == ["before", "held"]
+        assert read(file)[2].startswith("pipe:")
+
+
+def test_a_denial_and_a_refusal_are_told_into_the_file(engines: Engines) -> None:
+    for relayed in (False, True):
+        with log_file(engines.workspace, relayed=relayed) as file:
+            assert run(engines, "rm -rf ~", stdout=file, stderr=file) == 126
+            assert "instead:" in read(file)
+        with log_file(engines.workspace, relayed=relayed) as file:
+            (engines.workspace / "where").write_text("/usr/lib/zz")
+            assert run(engines, 'cp where "$(cat where)"', stdout=file, stderr=file) == 1
+            assert "instinct:" in read(file)
+
+
+def test_what_a_session_leaves_in_the_background_goes_on_writing(engines: Engines) -> None:
+    first, second = engines.workspace / "first", engines.workspace / "second"
+    begun = engines.program("instinct-exec", "--session", "s", "--", f"mkfifo {first} {second}")  # the Python launcher starts a session
+    assert begun.returncode == 0, begun.stderr
+    with log_file(engines.workspace, relayed=True) as file:
+        words = ("--session", "s", "--", f"(cat {first}; echo later; cat {second}) & echo now")
+        assert engines.program("instinct-exec-c", *words, capture_output=False, stdout=file, stderr=file).returncode == 0
+        assert read(file) == ["before", "now"]
+        # whoever can open the second one knows that `later` was written
+        told = engines.program("instinct-exec-c", "--session", "s", "--", f"echo word >{first}; echo end >{second}")
+        assert told.returncode == 0, told.stderr
+        assert engines.program("instinct", "session", "end", "s").returncode == 0
+        assert read(file)[:4] == ["before", "now", "word", "later"]
