@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ _OPERATIONS: dict[str, Callable[[int, int], int]] = {
 }
 _ASSIGN = frozenset({"=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "^=", "|="})
 _BITS = 1 << 64
+_LONGEST = 1_000  # characters of a text that are looked at to tell whether it is an expression
 
 
 class Unknown(Exception):
@@ -77,6 +78,16 @@ def evaluate(text: str, names: Names) -> int:
     if parser.at != len(parser.tokens):
         raise Unknown
     return found
+
+
+@lru_cache(maxsize=512)
+def is_none(text: str) -> bool:
+    """Whether the text is surely no expression, whatever its names hold."""
+    try:
+        evaluate(text[:_LONGEST].strip(), Names(lambda _: 1, lambda _, __: None))
+    except (Unknown, RecursionError):
+        return True
+    return False
 
 
 def assigned_names(text: str) -> tuple[str, ...]:

@@ -51,8 +51,7 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         if found.text is None:
             for value in found.values:
                 ev.check_hidden(value, span, f"arithmetic on `{name}`")
-            braces = values.BESIDE_BRACE in found.reason or any(mark in found.prefix + found.suffix for mark in "{}")
-            if not braces:  # no expression holds these
+            if not found.no_number and not any(map(arith.is_none, found.values)):
                 raise arith.NotKnown
             raise arith.Unknown
         value = found.text.strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, glued, hidden, loops, parameters, record, recursion, simple, syntax, values
+from . import control, frames, hidden, loops, parameters, record, simple, syntax, values
 from .expand import Expander
 from .invocation import Evaluation, Field, Origin, Surroundings
 from .record import Record, first_stdin
@@ -19,6 +19,8 @@ from .values import Array, Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from .recursion import Entry
 
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
@@ -49,7 +51,7 @@ class Evaluator:
         self.bodies: dict[int, tuple[str, Node, Span | None]] = {}  # function bodies seen, by identity
         self.called: set[int] = set()
         self.calls: list[str] = []
-        self.entries: list[recursion.Entry] = []  # what stood when they began
+        self.entries: list[Entry] = []  # what stood when they began
         self.outer_traps: tuple[tuple[str, Span], ...] = ()  # those of the shell around a subshell
         self.environment: dict[str, Text] = {name: Text((value,)) for name, value in surroundings.env}
         for name, field in surroundings.variables:
@@ -115,6 +117,8 @@ class Evaluator:
             start = self.state.copy() if number in script.glued else None
             failed = self.node(item)
             if before is not None and stood is not None:
+                from . import glued  # rare: not for every start
+
                 glued.run(self, before, item, stood)
             before, stood = item, start
             if self.depth == self.line_depth:

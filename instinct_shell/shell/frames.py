@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import recursion, simple, values
+from . import simple, values
 from .invocation import Field, Stream
 from .parameters import OPEN
 from .state import MISSING, Channel, State, merge
@@ -64,6 +64,8 @@ def call(
 ) -> State | None:
     """A call of a function that this text defines: its body with the arguments in place."""
     ev.called.add(id(body))
+    from . import recursion  # texts without functions never need it
+
     depth = ev.calls.count(name)
     if depth >= MAX_SAME:  # the pass before this one stands for all further ones
         fork = "background" in ev.context or "pipeline" in ev.context
@@ -122,7 +124,7 @@ def arguments(fields: tuple[Field, ...]) -> tuple[tuple[Text, ...], bool]:
         if field.many and not field.glob:
             text = values.from_field(field)
             if not text.known or "" in text.values:  # it may be no argument at all
-                text = Text((), f"{OPEN} arguments ({text.reason})", text.origins, text.prefix, text.suffix)
+                text = Text((), f"{OPEN} arguments ({text.reason})", text.origins, text.prefix, text.suffix, no_number=text.no_number)
             return (*known, text), True
         known.append(values.from_field(field))
     return tuple(known), False

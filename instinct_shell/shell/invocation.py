@@ -55,6 +55,7 @@ class Field(Value):
     quoted: bool = False  # some part was quoted: an empty result stays a word
     unset: tuple[str, ...] = ()
     span: Span = NOWHERE
+    no_number: bool = False  # something is known of it that no expression of arithmetic holds
 
     @property
     def text(self) -> str | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from ..model.effect import NOWHERE, Span
+from . import arith
 from .invocation import Field, Known, Origin
 from .words import escape_glob
 
 MAX_VALUES = 64  # members of a set; above, the value is dynamic
 MAX_LENGTH = 128 * 1024  # characters of one value; above, only its beginning is kept
 
-BESIDE_BRACE = " beside a brace"  # in the reason of a text that holds a brace somewhere in its middle
+_NEVER = frozenset("{};.'\\")  # no expression of arithmetic holds these
 
 _NO_STRINGS: tuple[str, ...] = ()
 _NO_ORIGINS: tuple[Origin, ...] = ()
@@ -19,10 +20,11 @@ class Text:
     """Knowledge about one string; never changed after it was made.
 
     values: what it may be, empty when unknown; then `prefix`, `suffix`, `reason` and `origins` tell the rest. glob: the values are patterns
-    of file names (what `for f in *.c` puts into f). unset: unset variables that shaped it. many: unknown text that may hold several words.
+    of file names (what `for f in *.c` puts into f). unset: unset variables that shaped it. no_number: an unknown text of which something is
+    known that no expression of arithmetic holds.
     """
 
-    __slots__ = ("glob", "origins", "prefix", "reason", "suffix", "unset", "values")
+    __slots__ = ("glob", "no_number", "origins", "prefix", "reason", "suffix", "unset", "values")
 
     def __init__(
         self,
@@ -33,6 +35,7 @@ class Text:
         suffix: str = "",
         glob: bool = False,
         unset: tuple[str, ...] = _NO_STRINGS,
+        no_number: bool = False,
     ) -> None:
         self.values = values
         self.reason = reason
@@ -41,6 +44,7 @@ class Text:
         self.suffix = suffix
         self.glob = glob
         self.unset = unset
+        self.no_number = no_number
 
     @property
     def known(self) -> bool:
@@ -61,6 +65,7 @@ class Text:
             and self.suffix == other.suffix
             and self.reason == other.reason
             and self.unset == other.unset
+            and self.no_number == other.no_number
         )
 
 
@@ -123,7 +128,8 @@ def join(first: Text, second: Text) -> Text:
     prefix = "" if other.glob else common_prefix((dynamic.prefix, *ends_before))
     suffix = "" if other.glob else common_prefix(tuple(v[::-1] for v in (dynamic.suffix, *ends_after)))[::-1]
     origins = dynamic.origins + tuple(o for o in other.origins if o not in dynamic.origins)
-    return Text((), dynamic.reason or other.reason, origins, prefix, suffix, unset=unset)
+    odd = dynamic.no_number or other.no_number or any(map(arith.is_none, other.values))
+    return Text((), dynamic.reason or other.reason, origins, prefix, suffix, unset=unset, no_number=odd)
 
 
 def concat(first: Text, second: Text) -> Text:
@@ -154,16 +160,12 @@ def concat(first: Text, second: Text) -> Text:
         if len(second.values) == 1 and not second.glob:
             suffix = first.suffix + suffix
     origins = first.origins + tuple(o for o in second.origins if o not in first.origins)
-    reason = first.reason or second.reason
-    if BESIDE_BRACE not in reason and (_hides_brace(first, prefix, suffix) or _hides_brace(second, prefix, suffix)):
-        reason += BESIDE_BRACE
-    return Text((), reason, origins, prefix, suffix, unset=unset)
+    odd = first.no_number or second.no_number or any(not _NEVER.isdisjoint(piece) for text in (first, second) for piece in _pieces(text))
+    return Text((), first.reason or second.reason, origins, prefix, suffix, unset=unset, no_number=odd)
 
 
-def _hides_brace(text: Text, prefix: str, suffix: str) -> bool:
-    """Whether a brace in this piece is at neither end of what it becomes a part of: no expression of arithmetic holds one."""
-    held = "".join((*text.values, text.prefix, text.suffix)) if BESIDE_BRACE not in text.reason else "{"
-    return any(mark in held and mark not in prefix + suffix for mark in "{}")
+def _pieces(text: Text) -> tuple[str, ...]:
+    return text.values or (text.prefix, text.suffix)
 
 
 def transform(text: Text, change: object, reason: str = "") -> Text:
@@ -181,7 +183,7 @@ def to_field(text: Text, span: Span = NOWHERE, *, quoted: bool = True, many: boo
     values = text.values
     if not values:
         return Field(
-            Known.DYNAMIC, (), text.prefix, text.suffix, text.reason or "unknown", text.origins, False, many, quoted, text.unset, span
+            Known.DYNAMIC, (), text.prefix, text.suffix, text.reason or "unknown", text.origins, False, many, quoted, text.unset, span, text.no_number
         )
     state = Known.STATIC if len(values) == 1 else Known.SET
     return Field(state, values, "", "", "", text.origins, text.glob, many or text.glob, quoted, text.unset, span)
@@ -189,7 +191,7 @@ def to_field(text: Text, span: Span = NOWHERE, *, quoted: bool = True, many: boo
 
 def from_field(field: Field) -> Text:
     """The knowledge that a field carries."""
-    return Text(field.values, field.reason, field.origins, field.prefix, field.suffix, field.glob, field.unset)
+    return Text(field.values, field.reason, field.origins, field.prefix, field.suffix, field.glob, field.unset, field.no_number)
 
 
 def common_prefix(values: tuple[str, ...]) -> str:
