@@ -211,6 +211,10 @@ def compiler(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from scene.nested_argv(tuple(literal(word) for word in shown(field).split(",")), call, via=f"{call.name} -wrapper")
         elif option in ("-fplugin", "-specs", "-B"):
             yield from file_effects(call, scene, EffectKind.FILE_EXECUTE, field)
+    if scene.files:
+        from .plain_code import compiled
+
+        yield from compiled(call, scene, words.words, call.name)
 
 
 PROGRAMS: tuple[Program, ...] = (

@@ -164,6 +164,7 @@ class Scene:
         "copies",
         "effects_of",
         "files",
+        "given",
         "home",
         "invocations",
         "leaves",
@@ -191,6 +192,7 @@ class Scene:
         self.home = home
         self.user = user
         self.variables = variables  # exported by outer texts, for the nested ones
+        self.given: tuple[tuple[str, Field], ...] = ()  # variables of the caller that say where git's own settings lie
         self.files: dict[str, str | None] = {}  # path -> text written to it earlier in the same line (None: written, text unknown)
         self.sources: dict[str, str] = {}  # path written earlier -> where its text came from: network | file | generated | ...
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
@@ -211,8 +213,13 @@ class Scene:
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         scene.moved, scene.saved, scene.aliases, scene.wants = self.moved, self.saved, self.aliases, self.wants
+        scene.given = self.given
         scene.aliases_of_programs, scene.leaves, scene.shadowing = self.aliases_of_programs, self.leaves, self.shadowing
         return scene
+
+    def is_writable(self, path: str) -> bool:
+        """Whether a path lies where judged commands may write: the workspace and the scratch folders."""
+        return any(inside(path, folder) for folder in (self.workspace, "/tmp", "/var/tmp", "/dev/shm"))
 
     def code_of(self, path: str) -> str | None:
         """The text of a file that runs as code: written earlier in the same line or given by the caller; noted as wanted when it is neither."""

@@ -135,7 +135,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "sessions",
         "watch gwatch viddy hyperfine concurrently mprocs script typescript strace ltrace perf valgrind ftrace uftrace heaptrack "
-        "rr xctrace gprofng kcov sysdig gdb lldb cgdb gdb-multiarch rust-gdb rust-lldb systemd-run tmux screen dtach abduco "
+        "rr xctrace gprofng kcov sysdig gdb gcore lldb cgdb gdb-multiarch rust-gdb rust-lldb systemd-run tmux screen dtach abduco "
         "zellij at batch atq atrm dotenv dotenvx env-cmd envdir godotenv aws-vault",
     ),
     (
@@ -239,7 +239,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "stores",
         "redis-cli valkey-cli keydb-cli dragonfly-cli mongosh mongo mongocli-shell etcdctl zkCli.sh zkcli influx nats "
-        "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl",
+        "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl hdfs hadoop",
     ),
     (
         "interpreters",

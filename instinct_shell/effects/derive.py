@@ -14,7 +14,7 @@ from . import flow, follow, followed, hijack
 from .call import Call, Scene
 from .catalog import Catalog
 from .command import Describe
-from .given import given, shadows
+from .given import git_places, given, shadows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def derive_evaluation(
     level = _Level(work, scene, 0, (), Certainty.CERTAIN)
     if surroundings.env and evaluation.invocations:
         scene.shadowing = shadows(surroundings, scene)
+        scene.given = git_places(surroundings)
     own = level.run(evaluation)
     if surroundings.env and evaluation.invocations:
         own += given(surroundings, scene)

@@ -131,8 +131,10 @@ def secrets_of(index: int, scene: Scene) -> Iterator[str]:
             yield effect.target.text or effect.get("store")
         elif effect.get("holds_secrets"):
             yield f"{effect.program} {effect.get('verb')}"
-        elif effect.kind is EffectKind.FILE_READ and looks_secret(effect.target.text):
-            yield effect.target.text
+        elif effect.kind is EffectKind.FILE_READ and (
+            looks_secret(effect.target.text) or (effect.get("recursive") and (scene.home + "/").startswith(effect.target.text.rstrip("/") + "/"))
+        ):
+            yield effect.target.text  # a home read through holds its keys
 
 
 def uploads(index: int, invocation: Invocation, effects: list[Effect], scene: Scene) -> list[Effect]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field
+from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
 from .infra import infra
 from .roles import file_effects
@@ -130,6 +130,9 @@ def _api(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
         else:
             yield infra(call, EffectKind.INFRA_READ, call.name, "api graphql", "graphql query")
         return
+    if method in ("POST", "PATCH", "PUT") and _TALK.search(endpoint):
+        yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, "github.com"), via=call.name, method=method)
+        return
     kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(
         method, EffectKind.INFRA_APPLY
     )
@@ -168,6 +171,13 @@ def data_hub(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.API_CALL, thing(line), repetition(call, scene), provider=call.name, unknown="1")
 
 
+# Endpoints that say something about an issue or a pull request, as `gh issue comment` and `gh pr review` do.
+_TALK = re.compile(
+    r"/(?:issues|pulls)/\d+(?:/(?:comments|reviews|labels|reactions|assignees|requested_reviewers)(?:/.*)?)?$|/comments/\d+(?:/(?:replies|reactions))?$"
+)
+# Verbs by which an agent's client changes its own settings, and the file they stand in.
+_SETTLES = frozenset("add add-json add-from-claude-desktop remove set install enable disable".split())
+_SETTINGS = {"claude": ".claude.json", "codex": ".codex/config.toml", "gemini": ".gemini/settings.json", "opencode": "opencode.json"}
 # Options with which an agent asks nobody before it acts.
 _UNASKED = frozenset(
     "--dangerously-skip-permissions --allow-dangerously-skip-permissions --dangerously-bypass-approvals-and-sandbox --yolo".split()
@@ -178,10 +188,12 @@ def paid_agent(call: Call, scene: Scene) -> Iterator[Effect]:
     """Clients of paid models (claude, codex, gemini, llm ...): a prompt is a charge; versions, settings and logins are not."""
     words = split(
         call.argv,
-        "-m --model -p= --prompt= --permission-mode --approval-mode --sandbox= "
-        "-o --output-format --output --max-turns -f --file --system -s -t --temperature -c --config -C --cd",
+        "-m --model -p= --prompt= --permission-mode --approval-mode -o --output-format --output --max-turns -f --file --system -s -t --temperature "
+        "-c --config -C --cd" + (" --sandbox" if call.name == "codex" else ""),
     )
     texts = [word.text or "" for word in words.words]
+    if texts[:1] in (["mcp"], ["config"], ["plugins"], ["plugin"]) and set(texts[1:2]) & _SETTLES and call.name in _SETTINGS:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(f"{scene.home}/{_SETTINGS[call.name]}"))
     if words.has("-v", "--version", "-h", "--help", "-V") or texts[:1] in (
         ["mcp"],
         ["config"],

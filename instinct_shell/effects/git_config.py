@@ -62,17 +62,19 @@ def command_line_config(key: str, value: Field, call: Call, scene: Scene) -> Ite
 
 def settings_around(call: Call, scene: Scene) -> Iterator[tuple[str, Field]]:
     """Settings that come with the command otherwise: GIT_CONFIG_KEY_n with GIT_CONFIG_VALUE_n, and configuration files that the same text wrote."""
-    variables = dict((*scene.variables, *call.invocation.env, *call.invocation.assignments))
+    variables = dict((*scene.given, *scene.variables, *call.invocation.env, *call.invocation.assignments))
     for name, key in variables.items():
         if name.startswith("GIT_CONFIG_KEY_") and key.text:
             yield key.text.lower(), variables.get("GIT_CONFIG_VALUE_" + name[15:], literal("true"))
-    if not scene.files:
-        return
-    names = [field.text for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG") if (field := variables.get(name)) is not None]
-    for place in (*names, ".git/config", f"{scene.home}/.gitconfig"):
-        text = scene.files.get(output.absolute(place, call.invocation)) if place else None
-        if text:
-            yield from parsed(text)
+    places = [field.text for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG") if (field := variables.get(name)) is not None]
+    if (folder := variables.get("XDG_CONFIG_HOME")) is not None and folder.text:
+        places.append(f"{folder.text}/git/config")
+    for place in places:
+        path = output.absolute(place, call.invocation) if place else ""
+        if path and (path in scene.files or scene.is_writable(path)):  # what lies where judged commands write is code of unknown origin
+            yield from parsed(scene.code_of(path) or "")
+    for place in (".git/config", f"{scene.home}/.gitconfig") if scene.files else ():
+        yield from parsed(scene.files.get(output.absolute(place, call.invocation)) or "")
 
 
 def parsed(text: str) -> Iterator[tuple[str, Field]]:

@@ -12,7 +12,7 @@ import re
 
 from ..model.effect import NOWHERE, Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Invocation, literal
-from .call import Call, Program, Scene, fold, inside
+from .call import Call, Program, Scene, fold
 from .hijack import COMMANDS, LOADERS, SYSTEM_FOLDERS, is_make_text, is_plain
 from .options import make_call
 
@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..shell.invocation import Surroundings
+    from ..shell.invocation import Field, Surroundings
 
 # Beside the variables that hijack.py knows: programs that builds start in place of their own.
 _TOOLS = frozenset(
@@ -37,7 +37,13 @@ _SILENT = frozenset(
 )
 # Loaders of the project's own modules (`--require ./.pnp.cjs`): such a file is a script of the project, run by this program.
 _LANGUAGES = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby"}
+_GIT_PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME")
 _GIVEN = Program((), style="raw")
+
+
+def git_places(surroundings: Surroundings) -> tuple[tuple[str, Field], ...]:
+    """The caller's variables that name files of git settings."""
+    return tuple((name, literal(value)) for name, value in surroundings.env if name in _GIT_PLACES and value)
 
 
 def given(surroundings: Surroundings, scene: Scene) -> Iterator[Effect]:
@@ -66,7 +72,7 @@ def _command(variable: str, value: str, call: Call, scene: Scene) -> Iterator[Ef
     head = value.split()[0] if value else ""
     if re.fullmatch(_SIMPLE, value):
         path = _place(head, call) if "/" in head else ""
-        if path and _writable(path, scene):
+        if path and scene.is_writable(path):
             if path in scene.files:
                 yield from run_file(call, scene, path, ())
             else:
@@ -92,7 +98,7 @@ def _loader(variable: str, value: str, call: Call, scene: Scene) -> Iterator[Eff
         if "/" not in word:
             continue
         path = _place(word, call)
-        if not path or not _writable(path, scene):
+        if not path or not scene.is_writable(path):
             reached = True
         elif variable in _LANGUAGES:
             reached = True
@@ -109,10 +115,6 @@ def _place(word: str, call: Call) -> str:
     if word.startswith("~"):
         return ""
     return fold(word if word.startswith("/") else f"{call.invocation.cwd.text}/{word}")
-
-
-def _writable(path: str, scene: Scene) -> bool:
-    return any(inside(path, folder) for folder in (scene.workspace, "/tmp", "/var/tmp", "/dev/shm"))  # where judged commands may write
 
 
 def _hijack(call: Call, variable: str, value: str) -> Effect:
@@ -132,9 +134,9 @@ def shadows(surroundings: Surroundings, scene: Scene) -> tuple[str, ...]:
         place = fold(folder if folder.startswith("/") else f"{surroundings.cwd}/{folder or '.'}")
         if place in SYSTEM_FOLDERS:
             break
-        if _writable(place, scene):
+        if scene.is_writable(place):
             found.append(place)
     return tuple(dict.fromkeys(found))
 
 
-__all__ = ["given", "shadows"]
+__all__ = ["git_places", "given", "shadows"]

@@ -106,6 +106,9 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield from _command(variable, value, call, scene)
     elif variable == "PATH":
         yield from _path(value, call, scene)
+    elif variable == "LESS" and "!" in (text or ""):
+        for match in re.finditer(r"\+\+?!([^\n]*)", text or ""):  # `+!CMD`: less runs it as it starts
+            yield from scene.nested_shell(match[1], call, via=variable)
     elif variable == "PYTHONPATH":
         yield from _site(value, call, scene)
     elif variable == "LD_LIBRARY_PATH" and text != "" and call.invocation.words and _is_system_tool(call):

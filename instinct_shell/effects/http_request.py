@@ -28,7 +28,7 @@ _DESTROY_PATH = re.compile(
 )
 
 # The address of one row by its key, below a collection.
-_ONE_OBJECT = re.compile(r"://[^/]+/(?:[^/?#]+/)+(?:\d+|[0-9a-f]{24}|[0-9a-f]{8}-[0-9a-f-]{27})(?:[?#]|$)", re.IGNORECASE)
+_ONE_OBJECT = re.compile(r"^(?:\w+://)?[^/]+/(?:[^/?#]+/)+(?:\d+|[0-9a-f]{24}|[0-9a-f]{8}-[0-9a-f-]{27})(?:[?#]|$)", re.IGNORECASE)
 
 
 _OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.IGNORECASE)

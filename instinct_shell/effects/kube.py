@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field
 from .call import Call, Program, Scene
@@ -106,6 +108,8 @@ def _change(call: Call, scene: Scene, verb: str, words: Split, named: str, conte
         yield infra(call, EffectKind.INFRA_DESTROY, "kubectl", verb, resource, context=context, all=everything)
     elif verb in _APPLIES:
         yield infra(call, EffectKind.INFRA_APPLY, "kubectl", verb, resource, context=context, replicas=shown(words.value("--replicas")))
+        if verb == "run" and re.search(r'"(?:privileged|hostPID|hostNetwork|hostIPC)"\s*:\s*true|"hostPath"', shown(words.value("--overrides"))):
+            yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing(resource), tool="docker", action="a pod with the rights of its host")
         if verb == "run" and words.has("-i", "-t", "--stdin", "--command", "--rm"):
             yield call.effect(EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, resource), via="kubectl", context=context)
     else:

@@ -9,7 +9,7 @@ from .infra import dry_run, infra
 from .packages import everything, install, manager_file, project_script, publish
 from .platform_packages import GLOBAL, dotnet, hook_installer, jvm, mix, releaser
 from .roles import file_effects
-from .verbs import shown, split, thing
+from .verbs import shown, split, thing, variables_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +81,9 @@ def go(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_WRITE, output)
     if verb in ("install", "get"):
         names = tuple(word for word in words.words[1:] if "." in shown(word).split("/")[0] and not shown(word).startswith("./"))
-        place = GLOBAL if verb == "install" else {}
+        bin_folder = variables_of(call, scene).get("GOBIN")
+        own = bin_folder is not None and bin_folder.text is not None and scene.is_writable(bin_folder.text)
+        place = GLOBAL if verb == "install" and not own else {}
         for word in names:
             name, _, version = shown(word).partition("@")
             yield call.effect(EffectKind.PACKAGE_INSTALL, thing(name), place, manager="go", name=name, version=version, source="registry")
@@ -95,6 +97,10 @@ def go(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(EffectKind.PACKAGE_INSTALL, thing(name), manager="go", name=name, version=version, source="registry", run="1")
         else:
             yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, what, language="go")
+            if scene.files:
+                from .plain_code import compiled
+
+                yield from compiled(call, scene, words.words[1:], "go")
     elif verb == "mod" and words.verb(1) in ("tidy", "edit", "init", "vendor"):
         yield from manager_file(call, scene, "go.mod", "go")
         yield from manager_file(call, scene, "go.sum", "go")

@@ -6,12 +6,15 @@ variables in front of the command, as far as they stand in the text.
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind
 from ..model.value import Value
 from .call import Call, Program, Scene
 from .infra import dry_run
+from .output import stdin_text
 from .roles import file_effects
-from .verbs import environment_text, split, spoken, thing
+from .verbs import environment_text, shown, split, spoken, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +147,7 @@ FORWARD: dict[str, str] = {
     "prisma": "migrate+dev db+seed",
     "rails": "db:migrate db:seed db:setup db:create db:prepare",
     "rake": "db:migrate db:seed db:setup db:create",
-    "django": "migrate createcachetable",
+    "django": "migrate createcachetable loaddata",
     "alembic": "upgrade",
     "flask": "db+upgrade",
     "knex": "migrate:latest migrate:up seed:run",
@@ -230,6 +233,24 @@ def _place(call: Call, scene: Scene, values: tuple[tuple[str, Field], ...]) -> s
     return environment_text(call, scene)
 
 
+def _cypher(call: Call, scene: Scene) -> Iterator[Effect]:
+    """The statements of neo4j's shell, on its command line or on stdin."""
+    words = split(call.argv, TOOLS["cypher-shell"].options)
+    text = shown(words.words[-1]) if words.words else stdin_text(call.invocation, scene) or ""
+    place = spoken(words.value("-a", "-d"))
+    for statement in text.split(";"):
+        lower = statement.lower()
+        if re.search(r"\bdrop\s+(?:database|constraint|index)\b", lower):
+            kind = EffectKind.DB_DROP
+        elif re.search(r"\bdelete\b", lower):
+            kind = EffectKind.DB_WRITE if re.search(r"\bwhere\b|\{\s*\w+\s*:", lower) else EffectKind.DB_DELETE_UNSCOPED
+        elif re.search(r"\b(?:create|merge|set|remove|load csv)\b", lower):
+            kind = EffectKind.DB_WRITE
+        else:
+            continue
+        yield call.effect(kind, thing("neo4j"), engine="neo4j", statement=statement.strip()[:80], target_env=place)
+
+
 def orm(call: Call, scene: Scene) -> Iterator[Effect]:
     """A framework's command line by its own name."""
     yield from apply_tool(
@@ -249,8 +270,12 @@ def orm(call: Call, scene: Scene) -> Iterator[Effect]:
         for at, word in enumerate(call.argv[:-1]):
             if word.text in ("-e", "--execute", "-E", "--execute-continue", "-p", "--execute-print"):
                 yield from code_word(call, scene, call.argv[at + 1], "ruby")
+    if call.name == "cypher-shell":
+        yield from _cypher(call, scene)
     if call.name == "rails":
         words = split(call.argv, "-e --environment")
+        if words.verb() in ("credentials:show", "secrets:show", "encrypted:show"):
+            yield call.effect(EffectKind.SECRET_READ, thing(words.verb()), store="rails", prints="1")
         if words.verb() in ("runner", "r") and len(words.words) > 1:
             from .program_text import code_word
 

@@ -10,7 +10,7 @@ from functools import cache
 from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, output, scripts
-from .call import Call, Program, Scene
+from .call import Call, Program, Scene, path_targets
 from .powershell import powershell, pwsh
 from .program_text import run_script
 from .roles import file_effects
@@ -35,8 +35,9 @@ def _shell_call() -> re.Pattern[str]:
 @cache
 def _argv_call() -> re.Pattern[str]:
     return re.compile(
-        r"\b(?:System\.cmd|Port\.open|system2|processx::run|run-program|start-process|shell/sh|java\.shell/sh|process/shell|call-process)\s*\(?"
-        r"\s*[\"']([^\"']+)[\"']\s*,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*[\"'][^\"']*[\"'])*)"
+        r"\b(?:exec\.Command|Command::new|ProcessBuilder|exec[lv]p?e?|exec\(new String\[\]|"
+        r"System\.cmd|Port\.open|system2|processx::run|run-program|start-process|shell/sh|java\.shell/sh|process/shell|call-process)\s*[({]?"
+        r"\s*[\"']([^\"']+)[\"']\s*\)?\s*(?:\.args?\(\s*&?\[?)?,?\s*(?:args\s*=\s*)?(?:c\(|\[|'\()?((?:\s*,?\s*(?:\)\s*\.arg\(\s*)?[\"'][^\"']*[\"'])*)"
     )
 
 
@@ -45,7 +46,7 @@ def _delete_call() -> re.Pattern[str]:
     return re.compile(
         r"\b(unlink|file\.remove|file_delete|dir_delete|rm|File\.rm_rf!?|File\.rm!?|File\.rmdir!?|deleteFile|removeDirectoryRecursive|removeFile|"
         r"delete-file|delete-directory|file delete(?: -force)?|deleteDir|"
-        r"os\.remove\.all|os\.remove|FileUtils\.deleteDirectory|Files\.delete|Sys\.remove)\s*\(?\s*(?:--\s*)?[\"'{]?([~./\w][^\"'){}\s,;]*)"
+        r"os\.remove\.all|os\.remove|os\.RemoveAll|os\.Remove|remove_dir_all|remove_file|FileUtils\.deleteDirectory|Files\.delete|Sys\.remove)\s*\(?\s*(?:--\s*)?[\"'{]?([~./\w][^\"'){}\s,;]*)"
     )
 
 
@@ -111,9 +112,8 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         found = True
         if match[1] == "rm" and language == "r":
             continue  # it removes variables
-        recursive = (
-            "1" if "recursive" in rest or "rf" in match[1] or "irectory" in match[1] or "Dir" in match[1] or "-force" in match[1] else ""
-        )
+        whole = match[1].endswith(("All", "_all")) or any(part in match[1] for part in ("rf", "irectory", "Dir", "-force"))
+        recursive = "1" if whole or "recursive" in rest else ""
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(_expanded(match[2], scene)), recursive=recursive)
     for match in _delete_method().finditer(rest):
         found = True
@@ -134,6 +134,18 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
             source="text",
             dynamic="interpreter",
         )
+
+
+def compiled(call: Call, scene: Scene, sources: tuple[Field, ...], language: str) -> Iterator[Effect]:
+    """What programs do whose source the same text wrote and compiles: their literal calls, as far as these can be read."""
+    for field in sources if scene.files else ():
+        for target, _ in path_targets(field, call.invocation.cwd):
+            text = scene.files.get(target.text)
+            if scene.sources.get(target.text) == "network":
+                yield scripts.opaque(call, "network", "the program is fetched by the same line", language=language, target=target)
+            for effect in plain_effects(text, call, scene, language) if text else ():
+                if effect.kind not in (EffectKind.CODE_OPAQUE, EffectKind.CODE_INLINE):
+                    yield effect
 
 
 def plain_word(call: Call, scene: Scene, field: Field, language: str) -> Iterator[Effect]:

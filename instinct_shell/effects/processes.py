@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SIGNAL = r"-(?:SIG)?[A-Z][A-Z0-9+]*|-\d+"
-_CHILD = ("!", "$!")  # names under which the evaluator knows the last background command
+CHILD = ("!", "$!")  # names under which the evaluator knows the last background command
 
 
 def kill(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -57,12 +57,15 @@ def whose(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
     """(by, name) of one operand."""
     if field.known is Known.DYNAMIC:
         if field.origins and all(
-            (origin.kind == "variable" and origin.detail in _CHILD) or origin.kind == "child" for origin in field.origins
+            (origin.kind == "variable" and origin.detail in CHILD) or origin.kind == "child" for origin in field.origins
         ):
             yield "child", "$!"
             return
         if field.origins and all(_lists_jobs(origin.producers, scene) for origin in field.origins):
             yield "child", "jobs"
+            return
+        if any(_lists_everything(origin.producers, scene) for origin in field.origins):
+            yield "all", "every process"
             return
         names = _found_by_name(field, scene)
         if names:
@@ -88,6 +91,15 @@ def _lists_jobs(producers: tuple[int, ...], scene: Scene) -> bool:
     """Whether all that these invocations print is `jobs -p`: children of this very shell."""
     before = [scene.invocations[index].words for index in flow.upstream(producers, scene)]
     return bool(before) and all(words and words[0].text == "jobs" for words in before)
+
+
+def _lists_everything(producers: tuple[int, ...], scene: Scene) -> bool:
+    """Whether the numbers come from a list of all processes through nothing that chooses among them (`ps -eo pid=`, `ps aux | awk '{print $2}'`)."""
+    before = [[word.text or "" for word in scene.invocations[index].words] for index in flow.upstream(producers, scene)]
+    if not any(words[:1] == ["ps"] and any(re.fullmatch(r"-?[a-z]*(?:e|A|ax|aux)[a-z]*", word) for word in words[1:2]) for words in before):
+        return False
+    plain = (["ps"], ["tail"], ["sort"], ["tr"], ["cut"], ["sed"])
+    return all(words[:1] in plain or (words[:1] == ["awk"] and not re.search(r"/|==|~", words[-1])) for words in before)
 
 
 def _found_by_name(field: Field, scene: Scene) -> list[str]:

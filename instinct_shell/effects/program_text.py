@@ -100,14 +100,19 @@ READ_BY_TOKENS = frozenset(("javascript", "perl", "ruby", "php", "lua"))
 
 def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Field, ...] = (), path: str = "") -> tuple[Effect, ...]:
     """Effects of a program text: Python by its syntax tree, five languages by their tokens, the others by their spelling."""
+    more: tuple[Effect, ...] = ()
+    if not path and ("fork" in text or "http" in text or language in READ_BY_TOKENS):
+        from .code_rows import endless_forks, fetched_code, whole_tables
+
+        more = (*endless_forks(text, call), *fetched_code(text, call, language), *(whole_tables(text, call, scene) if language != "perl" else ()))
     if language == "python":
         from .python_code import python_effects
 
-        return python_effects(text, call, scene, argv, path)
+        return (*python_effects(text, call, scene, argv, path), *more)
     if language in READ_BY_TOKENS:
         from .other_code import code_effects
 
-        return code_effects(text, call, scene, language, argv, path)
+        return (*code_effects(text, call, scene, language, argv, path), *more)
     from .plain_code import plain_effects
 
-    return tuple(plain_effects(text, call, scene, language))
+    return (*plain_effects(text, call, scene, language), *more)

@@ -15,7 +15,7 @@ from . import recipes
 from .call import Call, Scene, inside
 from .followed import GIVEN, followed
 from .roles import path_effects
-from .scripts import opaque
+from .scripts import brought, opaque
 from .verbs import environment_text, with_attributes
 
 TYPE_CHECKING = False
@@ -57,7 +57,8 @@ def task_file(
             yield opaque(call, "network", "the task file is fetched by the same line", language=language, target=Target(TargetKind.PATH, fetched))
             continue
         if text is None:
-            yield with_attributes(effect, target_env=environment_text(call, scene))
+            # `git clone URL x && cd x && make`: the file came in the same line, as `./configure` there did.
+            yield with_attributes(effect, target_env=environment_text(call, scene), source="" if attributes.get("dry") else brought(effect.target.text, scene))
             continue
         if path != effect.target.text:
             effect = effect.replace(target=effect.target.replace(text=path))

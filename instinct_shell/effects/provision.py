@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene
@@ -106,6 +108,10 @@ def ansible(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(
             EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, hosts), via="ansible", command=shown(arguments)[:80], module=module
         )
+        gone = re.search(r"\b(?:path|dest|name)=(\S+)", shown(arguments)) if "state=absent" in shown(arguments) and module.endswith("file") else None
+        if gone:
+            here = hosts in ("localhost", "127.0.0.1")
+            yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, gone[1].strip("'\"")), recursive="1", remote="" if here else hosts)
         if module in ("shell", "command", "raw") and arguments is not None and arguments.text is not None:
             nested = scene.nested_shell(arguments.text, call, cwd=REMOTE_CWD, via="ansible -a")
             remote = "" if hosts in ("localhost", "127.0.0.1") else hosts
@@ -145,6 +151,11 @@ def one_verb(call: Call, scene: Scene) -> Iterator[Effect]:
     if words.has("-h", "--help", "--dry-run", "--noDeploy", "--no-execute", "-check") or not texts or texts[0] in _LOOKS:
         return
     line = " ".join(texts[:3])
+    if (call.name == "sam" and texts[0] == "local") or texts[:2] == ["invoke", "local"]:
+        return  # the project's own function, run here
+    if call.name == "nomad" and any(word.text in ("-purge", "--purge") for word in call.argv):
+        yield infra(call, EffectKind.INFRA_DESTROY, call.name, line, words.words[-1])
+        return
     if call.name == "vagrant" and texts[0] in ("ssh", "winrm"):
         command = words.value("-c")
         yield call.effect(

@@ -10,7 +10,7 @@ from . import scripts
 from .call import Call, Scene
 from .program_text import code_word, run_script, run_stdin
 from .roles import file_effects
-from .verbs import head_of, shown, thing
+from .verbs import head_of, shown, split, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,6 +97,12 @@ def _python_module(call: Call, scene: Scene, module: Field, argv: tuple[Field, .
         return
     if name in _PYTHON_LISTENS:
         yield call.effect(EffectKind.NET_LISTEN, Target(TargetKind.HOST, ""), via=name)
+        if name == "http.server":
+            words = split(argv, "-b --bind -d --directory -p --protocol")
+            folder = words.value("-d", "--directory") or literal(".")
+            for effect in file_effects(call, scene, EffectKind.FILE_READ, folder, recursive="1", source_of_copy="1"):
+                if (scene.home + "/").startswith(effect.target.text.rstrip("/") + "/"):  # a home handed out, with its keys
+                    yield effect
     elif name == "timeit":
         code = [word for word in argv if not shown(word).startswith("-")]
         if all(word.text is not None for word in code):

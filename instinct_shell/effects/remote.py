@@ -184,10 +184,9 @@ def scp(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def sftp(call: Call, scene: Scene) -> Iterator[Effect]:
     """sftp and ftp: a dialogue on stdin or in a batch file, as far as it can be read."""
-    if not call.operands:
-        return
-    host = host_target(call.operands[0])
-    yield call.effect(EffectKind.NET_CONNECT, host, address_attributes(host.text), via=call.name)
+    host = host_target(call.operands[0]) if call.operands else Target(TargetKind.HOST, "")
+    if call.operands:
+        yield call.effect(EffectKind.NET_CONNECT, host, address_attributes(host.text), via=call.name)
     batch = call.value("-b")
     text: str | None = None
     if batch is not None and batch.text != "-":

@@ -78,7 +78,18 @@ def tracer(call: Call, scene: Scene) -> Iterator[Effect]:
 def attached(whom: Field, call: Call, scene: Scene) -> Iterator[Effect]:
     """A running process that another one looks into or steers; by pid, or by the name that `$(pgrep NAME)` gives."""
     for by, name in whose(whom, scene):
+        if name.endswith(("-agent", "keyring-daemon", "kwalletd5", "kwalletd6")):
+            yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, name), store="memory", prints="1")
         yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.PROCESS, name), attaches="1", by=by)
+
+
+def core_dump(call: Call, scene: Scene) -> Iterator[Effect]:
+    """gcore: the memory of a running process in a file."""
+    for field in call.operands:
+        yield from attached(field, call, scene)
+    out = call.value("-o")
+    if out is not None:
+        yield from file_effects(call, scene, EffectKind.FILE_WRITE, out)
 
 
 def _text(field: Field | None) -> str:
@@ -266,6 +277,7 @@ PROGRAMS: tuple[Program, ...] = (
         describe=tracer,
         summary="watches a command while it runs",
     ),
+    Program(("gcore",), options="-o -d", describe=core_dump, summary="writes a process's memory to a file"),
     Program(
         ("gdb", "lldb", "cgdb", "gdb-multiarch", "rust-gdb", "rust-lldb"),
         options="-ex -iex -eval-command --eval-command -x -command --command -p -pid -d -cd -s -o -O -S -K -n "

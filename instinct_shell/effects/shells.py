@@ -6,6 +6,7 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, scripts
 from .call import Call, Program, Scene
+from .processes import CHILD
 from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
@@ -166,7 +167,10 @@ def trap(call: Call, scene: Scene) -> Iterator[Effect]:
     words = call.operands
     if len(words) > 1 and not call.has("-l", "-p") and words[0].known is Known.DYNAMIC:
         later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
-        yield from scripts.run_text(later, scene, words[0], via="trap")
+        text = words[0]
+        if len(text.origins) == 1 and text.origins[0].kind == "variable" and text.origins[0].detail in CHILD:
+            text = literal(f"{text.prefix}$!{text.suffix}")  # `trap "kill $PID" EXIT`: the one hole is the number of one's own child
+        yield from scripts.run_text(later, scene, text, via="trap")
 
 
 def multicall(call: Call, scene: Scene) -> Iterator[Effect]:

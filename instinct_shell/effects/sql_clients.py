@@ -80,7 +80,8 @@ def _psql_copy(rest: str) -> list[Statement]:
     program = re.search(r"\b(?:to|from)\s+program\s+'((?:[^']|'')*)'", rest, re.IGNORECASE)
     if program:
         return [Statement(SHELL, "\\copy", program[1].replace("''", "'"), where="client")]
-    match = re.search(r"\b(to|from)\s+('(?:[^']|'')*'|\S+)", rest, re.IGNORECASE)
+    # What stands in parentheses is a query, whose own FROM names no file.
+    match = re.search(r"\b(to|from)\s+('(?:[^']|'')*'|\S+)", re.sub(r"^\((?:[^()']|'[^']*'|\([^()]*\))*\)", "query", rest), re.IGNORECASE)
     if not match:
         return [Statement(UNKNOWN, "\\copy")]
     name = _unquote(match[2])

@@ -240,6 +240,9 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
     wide = words.has("--prefix", "--from-key", "-recurse", "--recursive", "--delete", "--delete-offsets") or any(
         t in ("bucket", "stream", "deleteall", "rmr") for t in texts
     )
+    if call.name == "rabbitmqctl" and texts[:1] and texts[0] in ("reset", "force_reset", "delete_vhost", "delete_queue", "purge_queue"):
+        yield call.effect(EffectKind.DB_DROP, thing(key), common)
+        return
     if any(text in ("del", "delete", "rm", "rmr", "deleteall", "purge", "remove") for text in texts) or words.has("--delete"):
         yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), common, rows="" if wide else "one")
     elif any(
@@ -252,7 +255,18 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.DB_READ, thing(key), common)
 
 
+def hadoop(call: Call, scene: Scene) -> Iterator[Effect]:
+    """hdfs dfs -rm -r, hadoop fs -rm, hdfs namenode -format."""
+    texts = [word.text or "" for word in call.argv]
+    gone = next((text for text in texts if text in ("-rm", "-rmr", "-rmdir", "-expunge", "-format", "-deleteSnapshot", "-truncate")), "")
+    if gone:
+        yield call.effect(EffectKind.INFRA_DESTROY, thing(texts[-1]), tool=call.name, verb=gone, resource=texts[-1])
+    elif set(texts) & {"-put", "-copyFromLocal", "-mv", "-cp", "-appendToFile", "-chmod", "-chown", "-setrep"}:
+        yield call.effect(EffectKind.INFRA_APPLY, thing(texts[-1]), tool=call.name, verb=" ".join(texts[:2]), resource=texts[-1])
+
+
 PROGRAMS: tuple[Program, ...] = (
+    Program(("hdfs", "hadoop"), style="raw", describe=hadoop, summary="distributed files"),
     Program(
         ("redis-cli", "valkey-cli", "keydb-cli", "dragonfly-cli"),
         "-h -p -s -a -u -n -r -i -d --user --pass --eval --rdb --functions-rdb --pattern --cert --key --cacert -X --cluster",

@@ -119,6 +119,9 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     if name == "pacman" and flags & {"-s", "-i", "-l", "-g"} and not flags & {"-y", "-u"}:
         return
     by_flag = manager.installs.startswith("-")
+    if flags & {"--allow-remove-essential", "--nodeps"} or any(shown(field) in ("*", ".*", "^.*") for field in words.words[1:]):
+        if flags & set(manager.removes.split()) or verb in manager.removes.split():
+            yield call.effect(EffectKind.INFRA_DESTROY, thing("the packages that the system needs"), tool=call.name, verb=verb)
     if flags & set(manager.removes.split()) or verb in manager.removes.split():
         for field in words.words if by_flag else words.words[1:] or (literal(""),):
             yield call.effect(EffectKind.PACKAGE_INSTALL, thing(field), place, manager=call.name, name=shown(field), action="remove")

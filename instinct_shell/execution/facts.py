@@ -324,12 +324,14 @@ class HostFacts:
         return _answer(known=known, near=near, declared=not known and self._declared(manager, name, folder))
 
     def _declared(self, manager: str, name: str, folder: str) -> bool:
-        from .known_packages import MANIFESTS, mentions
+        from .known_packages import MANIFESTS, RUNNERS, mentions, providers
 
         for place in dict.fromkeys((folder, self._ground.workspace)):
+            if manager in RUNNERS and self._one(Question(QuestionKind.RESOLVE, os.path.join(place, "node_modules/.bin", name))).get("exists"):
+                return True  # it is installed here, and that is what runs
             for manifest in MANIFESTS.get(manager, ()):
                 answer = self._one(Question(QuestionKind.READ, os.path.join(place, manifest)))
-                if answer.known and mentions(str(answer.get("text")), name):
+                if answer.known and any(mentions(str(answer.get("text")), one) for one in (name, *providers(name))):
                     return True
         return False
 

@@ -29,6 +29,16 @@ MANIFESTS: dict[str, tuple[str, ...]] = {
     "go": ("go.mod",),
     "composer": ("composer.json",),
 }
+# Managers that run a package's command, and take one out of the project when it is there.
+RUNNERS = frozenset(("npx", "bunx", "pnpx"))
+# Commands that come from a package of another name.
+_PROVIDERS = {
+    "ng": "@angular/cli", "babel": "@babel/cli", "swc": "@swc/cli", "changeset": "@changesets/cli", "eas": "eas-cli", "mmdc": "@mermaid-js/mermaid-cli",
+    "tsc": "typescript", "docusaurus": "@docusaurus/core", "eleventy": "@11ty/eleventy", "nest": "@nestjs/cli", "vue-cli-service": "@vue/cli-service",
+    "graphql-codegen": "@graphql-codegen/cli", "playwright": "@playwright/test", "biome": "@biomejs/biome", "marp": "@marp-team/marp-cli",
+    "redocly": "@redocly/cli", "spectral": "@stoplight/spectral-cli", "cap": "@capacitor/cli", "commitlint": "@commitlint/cli", "sentry-cli": "@sentry/cli",
+    "react-router": "@react-router/dev", "remix": "@remix-run/dev", "svelte-kit": "@sveltejs/kit", "mikro-orm": "@mikro-orm/cli", "stencil": "@stencil/core",
+}  # fmt: skip
 # Ecosystems without a shipped list: names that every project knows.
 _FEW = {
     "cargo": (
@@ -111,6 +121,12 @@ def look_up(manager: str, name: str) -> tuple[bool, str]:
     if plain in known or plain.startswith(_OWNERS.get(manager, ("\0",))):
         return True, ""
     return False, next((each for each in _edits(plain) if each in known and len(each) > 3), "")
+
+
+def providers(name: str) -> tuple[str, ...]:
+    """The package whose command this is, where its name is another."""
+    found = _PROVIDERS.get(name)
+    return (found,) if found else ()
 
 
 def mentions(text: str, name: str) -> bool:

@@ -14,6 +14,7 @@ _NEVER = frozenset("{};.'\\")  # no expression of arithmetic holds these
 
 _NO_STRINGS: tuple[str, ...] = ()
 _NO_ORIGINS: tuple[Origin, ...] = ()
+AGAIN = Origin("again")
 
 
 class Text:
@@ -160,6 +161,8 @@ def concat(first: Text, second: Text) -> Text:
         if len(second.values) == 1 and not second.glob:
             suffix = first.suffix + suffix
     origins = first.origins + tuple(o for o in second.origins if o not in first.origins)
+    if len(origins) < len(first.origins) + len(second.origins) and AGAIN not in origins:
+        origins += (AGAIN,)  # two holes of one origin, and text between them that is not kept
     odd = first.no_number or second.no_number or any(not _NEVER.isdisjoint(piece) for text in (first, second) for piece in _pieces(text))
     return Text((), first.reason or second.reason, origins, prefix, suffix, unset=unset, no_number=odd)
 

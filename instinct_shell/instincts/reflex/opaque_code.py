@@ -45,6 +45,8 @@ class OpaqueCode(BuiltIn):
                 finding = self._code(effect, profile, situation)
             elif effect.kind is EffectKind.CODE_SCRIPT and effect.get("source") == "network":
                 finding = self._fetched(effect, profile, situation)
+            elif effect.kind is EffectKind.CODE_SCRIPT and effect.has("container") and effect.target.dynamic.startswith("relative to"):
+                continue  # a script of the container's own, named in full: that something runs there is judged as such
             elif effect.get("dynamic") in ("command", "interpreter"):
                 finding = self._dynamic(effect, effect.get("dynamic"), profile, situation)
             elif effect.get("dynamic") == "reader" and effect.kind is EffectKind.FILE_READ:
