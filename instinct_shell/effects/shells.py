@@ -6,7 +6,6 @@ from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import flow, scripts
 from .call import Call, Program, Scene
-from .processes import CHILD
 from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
@@ -166,6 +165,8 @@ def trap(call: Call, scene: Scene) -> Iterator[Effect]:
     """`trap TEXT SIGNAL` of unknown text; known text is run by the evaluator, in the shell's own state."""
     words = call.operands
     if len(words) > 1 and not call.has("-l", "-p") and words[0].known is Known.DYNAMIC:
+        from .processes import CHILD
+
         later = call.replace(certainty=weakest(call.certainty, Certainty.POSSIBLE))
         text = words[0]
         if len(text.origins) == 1 and text.origins[0].kind == "variable" and text.origins[0].detail in CHILD:
