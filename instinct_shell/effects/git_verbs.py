@@ -113,8 +113,10 @@ def stash(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 def worktree(call: Call, scene: Scene) -> Iterator[Effect]:
-    """worktree: remove --force drops unsaved work; add makes a folder."""
+    """worktree: remove --force drops unsaved work; add makes a folder; what changes or drops the data of one is git's own note."""
     verb = call.operands[0].text if call.operands else ""
+    if verb in ("remove", "prune", "move", "repair"):
+        yield git_config.setting(call, f"worktrees.{verb}", literal("(by git)"), "local", worktrees="1")
     if verb == "remove" and call.has("-f", "--force"):
         for field in call.operands[1:]:
             yield from file_effects(call, scene, EffectKind.GIT_DISCARD, field, force="1", worktree="1", sweep="1")

@@ -120,8 +120,10 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     named = {path for effect in effects if effect.kind in CHANGES and (path := path_of(effect))}
     opened = {path for path in protected if path in named}
     # What stays in the background would keep the file open after it was compared.
-    if any(effect.kind is EffectKind.GIT_CONFIG for effect in effects) and not any(effect.kind is EffectKind.PROCESS_BACKGROUND for effect in effects):
-        opened |= {path for path in protected if _is_git_config(path)}
+    by_git = [effect for effect in effects if effect.kind is EffectKind.GIT_CONFIG]
+    if by_git and not any(effect.kind is EffectKind.PROCESS_BACKGROUND for effect in effects):
+        worktrees = {bool(effect.get("worktrees")) for effect in by_git}
+        opened |= {path for path in protected if (True in worktrees and "/.git/worktrees/" in path) or (False in worktrees and _is_git_config(path))}
     managers = {effect.get("manager") or effect.program for effect in effects if effect.kind is EffectKind.PACKAGE_INSTALL}
     for name, command in MANAGERS.items():
         if command.partition(" ")[0] in managers:

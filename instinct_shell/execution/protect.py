@@ -27,6 +27,7 @@ NEAR = 2  # names below the workspace: `.git/config`, `.claude/settings.json`
 DEPTH = 6
 # Below `.git` only these matter, whatever the walk's depth.
 _GIT = ("config", "config.worktree", "commondir", "hooks", "info/attributes")
+_WORKTREE = ("commondir", "config.worktree")  # of each linked worktree: git there believes these, wherever its folder is
 _MODULES = 4  # levels of names below `.git/modules`: a submodule is called by its path
 _GIT_DATA, _TRUSTED, _HOST_RUN, _CONTENT = range(4)  # what is protected first when there is too much
 
@@ -108,8 +109,13 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
 
 
 def _git_data(folder: str) -> list[str]:
-    """What makes git run something: of a repository, and of the submodules whose repositories lie in it."""
+    """What makes git run something: of a repository, of its linked worktrees, and of the submodules whose repositories lie in it."""
     found = [path for part in _GIT if os.path.lexists(path := f"{folder}/{part}")]
+    try:
+        worktrees = os.listdir(f"{folder}/worktrees")
+    except OSError:
+        worktrees = []  # none
+    found += [path for name in worktrees for part in _WORKTREE if os.path.lexists(path := f"{folder}/worktrees/{name}/{part}")]
     level = [f"{folder}/modules"]
     for _ in range(_MODULES):
         following: list[str] = []
@@ -129,7 +135,8 @@ def _git_data(folder: str) -> list[str]:
 
 
 def _guarded(found: dict[str, int]) -> tuple[str, ...]:
-    return tuple(path for path, rank in found.items() if rank != _CONTENT)
+    """What must not come into being unjudged. A new linked worktree is nothing: no folder outside leads to it yet."""
+    return tuple(path for path, rank in found.items() if rank != _CONTENT and not ("/.git/worktrees/" in path and path.endswith("/commondir")))
 
 
 def _chosen(found: dict[str, int], top: str) -> list[str]:
@@ -137,13 +144,14 @@ def _chosen(found: dict[str, int], top: str) -> list[str]:
         return path.count("/") - top.count("/")
 
     guarded = sorted((path for path, rank in found.items() if rank != _CONTENT), key=lambda path: (found[path], depth(path)))
-    near = [path for path in guarded if depth(path) <= NEAR]
+    near = [path for path in guarded if depth(path) <= NEAR or path.startswith(f"{top}/.git/worktrees/")]
     if len(near) > MOST_NEAR:
         raise JailError(
             f"`{top}` holds {len(near)} files that the host runs or that guard this session, more than a jail can hold read-only",
             hint=f"see what made so many of them, such as `{near[-1]}`, and remove what is not wanted",
         )
-    further = [path for path in guarded if depth(path) > NEAR][:MOST_GUARDED]
+    chosen = frozenset(near)
+    further = [path for path in guarded if path not in chosen][:MOST_GUARDED]
     return [*near, *further, *[path for path, rank in found.items() if rank == _CONTENT][:MOST_PATHS]]
 
 

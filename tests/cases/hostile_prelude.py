@@ -14,7 +14,7 @@ NUMBERS = {  # x86_64, aarch64
     "keyctl": (250, 219), "unshare": (272, 97), "perf_event_open": (298, 241), "fanotify_init": (300, 262), "open_by_handle_at": (304, 265),
     "setns": (308, 268), "process_vm_readv": (310, 270), "renameat2": (316, 276), "finit_module": (313, 273), "bpf": (321, 280), "userfaultfd": (323, 282),
     "io_uring_setup": (425, 425), "open_tree": (428, 428), "fsopen": (430, 430), "pidfd_open": (434, 434), "clone3": (435, 435),
-    "pidfd_getfd": (438, 438),
+    "pidfd_getfd": (438, 438), "prlimit64": (302, 261),
 }
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.syscall.restype = ctypes.c_long

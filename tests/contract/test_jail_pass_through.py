@@ -90,6 +90,11 @@ def test_default_signal_handling_inside(caller: Caller, level: str) -> None:
     assert run.out.split() == [b"SigBlk:", b"0" * 16, b"SigIgn:", b"0" * 16]
 
 
+def test_a_command_may_lower_its_own_limits(caller: Caller, level: str) -> None:
+    text = f"ulimit -n 100; {caller.python} -I -S -c 'import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (50, 60)); print(r.prlimit(0, r.RLIMIT_NOFILE))'"
+    assert caller.shell(caller.folder(), text, at=level).out == b"(50, 60)\n"
+
+
 def test_an_ignored_signal_stays_ignored(caller: Caller, level: str) -> None:
     run = caller.shell(caller.folder(), "kill -HUP $$; echo alive", at=level, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     assert run.out == b"alive\n"

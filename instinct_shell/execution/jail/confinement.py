@@ -239,7 +239,8 @@ class Confinement:
         if self.abi:
             landlock.restrict(self.abi, self.grants(), signals=self.session is None)
         self._take_descriptors()
-        seccomp.install(seccomp.assemble(self.families(), spec.read_only, self.own_group or (self.abi >= 6 and self.session is None)))
+        scoped = self.own_group or (self.abi >= 6 and self.session is None)
+        seccomp.install(seccomp.assemble(self.families(), spec.read_only, scoped, self.with_namespaces))
         handled = [number for number in supervise.FORWARDED if callable(signal.getsignal(number))]
         for number in (signal.SIGPIPE, signal.SIGXFSZ, *handled):  # Python ignores the first two
             signal.signal(number, signal.SIG_DFL)

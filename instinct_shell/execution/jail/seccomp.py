@@ -92,11 +92,12 @@ def _node(mode: int) -> list[Instruction]:
 
 
 @cache
-def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped: bool = True) -> bytes:
+def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped: bool = True, own_processes: bool = True) -> bytes:
     """The program as the kernel's bytes.
 
     families: socket families that may be made. read_only: also refuse metadata changes. signals_scoped: Landlock keeps signals inside; without it
-    a signal to "my process group" (kill 0) would reach the caller, whose group the command shares.
+    a signal to "my process group" (kill 0) would reach the caller, whose group the command shares. own_processes: there is a process namespace, whose
+    first process is ours; without one every process of the user could be ended by a limit on its processor time.
     """
     program = [
         *(_op(_LOAD, _ARCHITECTURE_AT), _op(_IF_EQUAL, _ARCHITECTURE[MACHINE], 1, 0), _op(_RETURN, _KILL)),
@@ -113,6 +114,7 @@ def assemble(families: tuple[int, ...], read_only: bool = False, signals_scoped:
     program += _when("clone3", [_op(_RETURN, _ENOSYS)])
     program += _when("socket", _only_values(0, families, _EAFNOSUPPORT))
     program += _when("socketpair", _only_values(0, (AF_UNIX,), _EAFNOSUPPORT))
+    program += _when("prlimit64", _refuse_values(0, (1,)) if own_processes else _only_values(0, (0,), _EPERM))
     program += _when("mknod", _node(1)) + _when("mknodat", _node(2))
     denied = _DENIED.split()
     if read_only:

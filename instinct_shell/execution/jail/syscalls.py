@@ -46,6 +46,7 @@ NUMBERS: dict[str, tuple[int | None, int | None]] = {
     "fspick": (433, 433),
     "futimesat": (261, None),
     "getpriority": (140, 141),
+    "prlimit64": (302, 261),
     "init_module": (175, 105),
     "io_uring_enter": (426, 426),
     "io_uring_register": (427, 427),

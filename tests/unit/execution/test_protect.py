@@ -74,3 +74,14 @@ def test_submodules_are_repositories_too(dev: Profile, workspace: Path) -> None:
     assert protected(dev, workspace) - WANTED == {
         ".git/commondir", ".git/modules/a/config", ".git/modules/a/hooks", ".git/modules/a/modules/c/config", ".git/modules/libs/b/config",
     }  # fmt: skip
+
+
+def test_linked_worktrees_believe_what_lies_here(dev: Profile, workspace: Path) -> None:
+    """git in a worktree, wherever its folder is, takes its configuration from where these lead."""
+    make(workspace, ".git/worktrees/a/commondir", ".git/worktrees/a/HEAD", ".git/worktrees/b/commondir", ".git/worktrees/b/config.worktree")
+    held = {".git/worktrees/a/commondir", ".git/worktrees/b/commondir", ".git/worktrees/b/config.worktree"}
+    assert protected(dev, workspace) == WANTED | held
+    make(workspace, *(f".git/worktrees/{number}/commondir" for number in range(MOST_GUARDED + MOST_PATHS)))
+    assert protected(dev, workspace) >= WANTED | held
+    situation = Situation(0.0, home=str(workspace.parent / "home"), uid=os.getuid(), workspace=str(workspace))
+    assert not [path for path in on_disk(dev, situation).guarded if path.endswith("worktrees/a/commondir")]  # a new one is nobody's yet
