@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
@@ -63,23 +64,31 @@ static bool is_writable_inside(int fd, const struct stat *found, const struct bo
     return false;
 }
 
-/* In a forked child: passes on what comes by the pipe. When `asked` is closed, it says by `tell` once nothing is left to be passed on, and goes on. */
+/* In a forked child: passes on what comes by the pipe. When `asked` is closed, it says by `tell` once all that was in the pipe then has been passed
+ * on, and goes on: what the command left behind may write for ever. */
 static _Noreturn void relay(int file, int pipe_end, int asked, int tell)
 {
     static char piece[1 << 16];
     bool waiting = true;
+    int owed = -1;
     for (int fd = 0; fd < 3; fd++)
         if (fd != file) close(fd); /* a pipe must close when its last holder does */
     close_all_but(pipe_end, asked, tell, -1);
     for (;;) {
         struct pollfd ready[2] = {{.fd = pipe_end, .events = POLLIN}, {.fd = waiting ? asked : -1, .events = POLLIN}};
         if (poll(ready, 2, -1) < 0) continue;
+        if (waiting && ready[1].revents) {
+            waiting = false;
+            if (ioctl(pipe_end, FIONREAD, &owed)) owed = 0;
+        }
         if (ready[0].revents) {
             ssize_t size = read(pipe_end, piece, sizeof piece);
             if (size < 0 && errno == EINTR) continue;
             if (size <= 0 || !write_all(file, piece, (size_t)size)) _exit(0); /* our end then tells whoever is left, as with a plain pipe */
-        } else if (ready[1].revents) {
-            waiting = false;
+            if (owed > 0) owed = owed > size ? owed - (int)size : 0;
+        }
+        if (owed == 0) {
+            owed = -1;
             if (write(tell, "d", 1) < 0) _exit(0);
         }
     }

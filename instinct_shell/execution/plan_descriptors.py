@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import posix
+import sys
 
 _TERMINALS = (4, 5, 136, 137, 138, 139, 140, 141, 142, 143, 229, 204)  # majors: vt, tty and console, pts, hvc, serial
 _MEMORY_MAJOR, _HARMLESS_MINORS = 1, (3, 5, 7, 8, 9)  # null zero full random urandom
 _PIECE = 1 << 16
+_WAITING_BYTES = 0x541B  # FIONREAD
 
 
 class Refused(Exception):
@@ -81,8 +83,10 @@ def reads_from(fd: int) -> bool:
 def pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]) -> None:
     """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns.
 
-    When `asked` is closed, it says by `tell` once nothing is left to be passed on, and goes on; what the command would have read is over then.
+    When `asked` is closed, it says by `tell` once all that was in the pipe then has been passed on, and goes on, since what the command left behind may
+    write for ever; what the command would have read is over then.
     """
+    import fcntl
     from select import POLLIN, poll
 
     try:
@@ -92,17 +96,22 @@ def pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]
         waiting = poll()
         waiting.register(asked, POLLIN)
         waiting.register(source, POLLIN)
+        owed = -1
         while True:
             ready = dict(waiting.poll())
+            if asked in ready:
+                if reads and source not in ready:
+                    break
+                waiting.unregister(asked)
+                owed = int.from_bytes(fcntl.ioctl(source, _WAITING_BYTES, bytes(4)), sys.byteorder) if not reads else -1
             if source in ready:
                 piece = posix.read(source, _PIECE)
                 if not piece:
                     break
                 write_all(sink, piece)
-            elif reads:
-                break
-            else:
-                waiting.unregister(asked)
+                owed = max(0, owed - len(piece)) if owed > 0 else owed
+            if owed == 0:
+                owed = -1
                 posix.write(tell, b"d")
     except OSError:
         pass  # the other side is gone: our end tells the one that is left, as with a plain pipe

@@ -56,7 +56,8 @@ class PlannedRun:
         self._ended = b""
         self._limit = ""
         self._deadline = 0.0
-        self._pumps: list[tuple[int, tuple[int, int]]] = []
+        self._pumps: dict[int, tuple[int, int, int]] = {}  # by descriptor: process, the end that asks it, the end that it tells by
+        self._drained: set[int] = set()
         self._session: socket | None = None
         self._holder = -1
         self._terminal = -1
@@ -117,7 +118,7 @@ class PlannedRun:
 
     def give_up(self) -> None:
         """Nothing is to run: everything is as before."""
-        for pid, _ in self._pumps:
+        for pid, _, _ in self._pumps.values():
             posix.kill(pid, SIGKILL)
         if self._child:
             posix.close(self._go)
@@ -173,24 +174,29 @@ class PlannedRun:
             told, tell = posix.pipe2(posix.O_CLOEXEC)
             pid = posix.fork()
             if pid == 0:
-                others = {0, 1, 2, ask, told, *inner.values(), *ours.values(), *(way for _, (a, b) in self._pumps for way in (a, b))} - {
-                    fd,
-                    end,
-                }
+                earlier = {way for _, *ways in self._pumps.values() for way in ways}
+                others = {0, 1, 2, ask, told, *inner.values(), *ours.values(), *earlier} - {fd, end}
                 pump(fd, end, reads_from(fd), asked, tell, others)
             posix.close(asked)
             posix.close(tell)
-            self._pumps.append((pid, (ask, told)))
+            self._pumps[fd] = (pid, ask, told)
         for end in ours.values():
             posix.close(end)
         return inner
 
+    def drain(self, fd: int) -> None:
+        """Wait until everything written to this descriptor by now has been passed on."""
+        if fd in self._pumps and fd not in self._drained:
+            self._drained.add(fd)
+            _, ask, told = self._pumps[fd]
+            posix.close(ask)
+            posix.read(told, 1)
+
     def _finish_pumps(self, *, leave: bool) -> None:
         """Wait until everything written has been passed on. leave: what comes later is the pump's own business, it ends with the last writer."""
-        for pid, (ask, told) in self._pumps:
+        for fd, (pid, _, _) in self._pumps.items():
             if leave:
-                posix.close(ask)
-                posix.read(told, 1)
+                self.drain(fd)
             else:
                 posix.waitpid(pid, 0)
 

@@ -41,13 +41,16 @@ def run(connection: socket, missing: tuple[int, ...], tell: Callable[[dict[int, 
         return int(second[protocol.STATUS])
     tell(second)
     stderr = LastWords(2)
-    planned.go(lambda ending: _report(connection, ending, stderr))
+    planned.go(lambda ending: _report(connection, ending, stderr, planned))
     _hear_end(connection, answer[protocol.RUN], planned.ending, tell)
     return planned.status()
 
 
-def _report(connection: socket, ending: bytes, stderr: LastWords) -> None:
-    said = None if ending.startswith(b"ended 0 ") else stderr.read_bytes()
+def _report(connection: socket, ending: bytes, stderr: LastWords, planned: PlannedRun) -> None:
+    said = None
+    if not ending.startswith(b"ended 0 "):
+        planned.drain(2)
+        said = stderr.read_bytes()
     last = () if said is None else (protocol.record(protocol.SAID, said),)
     client.say(connection, protocol.message(protocol.record(protocol.END, ending), *last))
 

@@ -115,3 +115,13 @@ def test_what_a_session_leaves_in_the_background_goes_on_writing(engines: Engine
         assert told.returncode == 0, told.stderr
         assert engines.program("instinct", "session", "end", "s").returncode == 0
         assert read(file)[:4] == ["before", "now", "word", "later"]
+
+
+@pytest.mark.parametrize("launcher", ["instinct-exec-c", "instinct-exec"])
+def test_a_writer_left_behind_that_never_pauses_holds_nobody_up(engines: Engines, launcher: str) -> None:
+    assert engines.program("instinct-exec", "--session", "s", "--", "true").returncode == 0
+    with log_file(engines.workspace, relayed=True) as file:
+        words = ("--session", "s", "--", "while :; do echo more; done & echo now; exit 3")
+        assert engines.program(launcher, *words, capture_output=False, stdout=file, stderr=file).returncode == 3
+        assert "now" in read(file)
+    assert engines.program("instinct", "session", "end", "s").returncode == 0
