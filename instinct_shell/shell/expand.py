@@ -354,7 +354,8 @@ class _Builder:
         found = values.EMPTY
         for text, live in pieces:
             if active and text.known and not text.glob:
-                text = Text(text.values if live else tuple(escape_glob(v) for v in text.values), glob=True, unset=text.unset)
+                patterns = _live(text.values) if live else tuple(escape_glob(v) for v in text.values)
+                text = Text(patterns, glob=True, unset=text.unset)
             found = values.concat(found, text)
         if self._unset:
             unset = tuple(dict.fromkeys(self._unset))
@@ -363,6 +364,11 @@ class _Builder:
             found = widened(found, self._ev.state.options)
         many = self._many or (active and not found.known)  # a pattern of which a part is not known matches several names as well
         return values.to_field(found, self._span, quoted=self._quoted, many=many)
+
+
+def _live(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Values as patterns: a backslash in one quotes what follows it, and stays when no name matches."""
+    return tuple(dict.fromkeys(p for value in found for p in (value, value.replace("\\", "\\\\"))))
 
 
 def _has_glob(text: str) -> bool:
