@@ -7,12 +7,14 @@ the command inside with its paths mapped back through the mounts, and names what
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
-from .container_run import mounted, mounts_of, run
+from .container_run import Mount, mounted, mounts_of, run
 from .infra import infra
+from .output import absolute
 from .projects import dockerfile
 from .remote import REMOTE_CWD, landing, remote_place
 from .roles import file_effects
@@ -259,6 +261,8 @@ def compose(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     for field in top.all("--env-file"):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+    if scene.files and verb in ("up", "run", "create", "start", "exec"):
+        yield from _written_files(call, scene, top)
     words = split(argv, "-t --timeout --rmi --scale --tail --since --until -n --index --pull --format -s= --signal")
     if verb == "down" and words.has("-v", "--volumes"):
         yield infra(call, EffectKind.INFRA_DESTROY, "compose", "down --volumes", volumes="1")
@@ -295,6 +299,21 @@ def compose(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"compose {verb}"))
     elif verb:
         yield infra(call, EffectKind.INFRA_READ, "compose", verb)
+
+
+def _written_files(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
+    """What a compose file that the same text wrote gives to its containers: folders of the host, its rights."""
+    for field in words.all("-f", "--file") or (literal("docker-compose.yml"), literal("compose.yaml"), literal("compose.yml")):
+        text = scene.files.get(absolute(field.text, call.invocation)) if field.text else None
+        if not text:
+            continue
+        if re.search(r"\bprivileged\s*:\s*true\b", text):
+            yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing("privileged"), tool="docker", action="privileged")
+        for match in re.finditer(r"""[\s"'\[,-](~?/[^\s:"',]*|~):/""", text):
+            place = scene.home + match[1][1:] if match[1].startswith("~") else match[1]
+            for effect in mounted(call, scene, Mount(literal(place), "/", readonly=False)):
+                if effect.kind is EffectKind.SYSTEM_PRIVILEGE:
+                    yield effect
 
 
 def machines(call: Call, scene: Scene) -> Iterator[Effect]:

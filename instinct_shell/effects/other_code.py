@@ -40,6 +40,10 @@ def code_effects(
     if language == "perl" and "{" in text:
         # `exec {"rm"} "ls", "-rf", $d` runs rm; the first word of the list is only its name
         text = re.sub(r"""\b(exec|system)\s*\{\s*(["'])([^"'{}]+)\2\s*\}\s*(?:(["'])[^"']*\4\s*,)?""", r'\1 "\3", ', text)
+    if language == "perl" and "pack" in text:
+        text = re.sub(_PACKED, _unpacked, text)
+    if language in ("perl", "ruby") and len(text) <= LONGEST:
+        text = _with_parentheses(text)
     if len(text) > LONGEST:
         return (
             call.effect(
@@ -64,6 +68,43 @@ def code_effects(
     if spend.is_ads(text):
         reader.effects.extend(spend.ads_effects(call, "client", text, dynamic=True))
     return (call.effect(EffectKind.CODE_INLINE, language=language), *dict.fromkeys(reader.effects))
+
+
+# `pack("H*", "726d")` is a literal, with its parentheses or without.
+_PACKED = r"""\bpack\s*(?:\(\s*(?:"H\*"|'H\*')\s*,\s*["']([0-9A-Fa-f]+)["']\s*\)|(?:"H\*"|'H\*')\s*,\s*["']([0-9A-Fa-f]+)["'])"""
+
+
+def _unpacked(match: re.Match[str]) -> str:
+    digits = match[1] or match[2]
+    plain = bytes.fromhex(digits[: len(digits) // 2 * 2]).decode("utf-8", "replace")
+    return "'" + plain.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+# A call without parentheses as the first argument of one that starts a program: `system(join "", @x)`, `exec lc "..."`.
+_NO_NAME = r"(?!(?:if|unless|or|and|not|do|sub|my|our|q|qq|qw|x)\b)"
+_STATEMENT = r"""(?:^|[;{}(=\n!&|,]|\b(?:and|or|if|unless|return|do|then|else|not|puts|print)\b)\s*"""  # where no string is read by chance
+_BARE_CALLS = (
+    re.compile(rf"""{_STATEMENT}(?:system|exec|spawn|popen|qx)\s*\(?\s*{_NO_NAME}([a-z_]\w*[!?]?)[ \t]+(?=["'$@%\w\[])"""),
+    re.compile(rf"""{_STATEMENT}(system|exec|spawn)[ \t]+(?=["'])"""),  # `system "make" or die`
+)
+_ARGUMENTS_END = re.compile(r"""["'](?:\\.|[^"'\\])*["']|[()\[\]{}]|;|\n|\b(?:if|unless|or|and|for|foreach|while)\b""")
+
+
+def _with_parentheses(text: str) -> str:
+    """The text with such calls written out, so that what they give is a value that is not known, and no program of that name."""
+    for pattern in _BARE_CALLS:
+        at = 0
+        while match := pattern.search(text, at):
+            start, end, depth = match.end(), len(text), 0
+            for piece in _ARGUMENTS_END.finditer(text, start):
+                mark = piece[0]
+                depth += (mark in ("(", "[", "{")) - (mark in (")", "]", "}"))
+                if depth < 0 or (depth == 0 and mark in (";", "\n", "if", "unless", "or", "and", "for", "foreach", "while")):
+                    end = piece.start()
+                    break
+            text = f"{text[: match.end(1)]}({text[start:end]}){text[end:]}"
+            at = match.end(1)
+    return text
 
 
 _PLACE = r"""(?:"[^"]*"|'[^']*'|\$ENV\{\w+\}|[$@]\w+)"""

@@ -118,7 +118,7 @@ def _found_by_name(field: Field, scene: Scene) -> list[str]:
 
 def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
     """pkill, killall: by name; by user alone, or with a pattern that fits everything, it is everybody."""
-    signal, names, users = "TERM", [], []
+    signal, names, users, own = "TERM", [], [], False
     argv = list(call.argv)
     takes = (
         "-u -U -g -G -s -t -P -F -r -n -N -y -o -Z -e"
@@ -145,13 +145,15 @@ def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
         ):
             signal = text[1:]
         elif text in takes.split() and argv:
-            argv.pop(0)
+            value = argv.pop(0)
+            # `pkill -P $$`: children of this very shell, and nobody else's
+            own = own or (text == "-P" and bool(value.origins) and all(origin.detail in ("$", "BASHPID", *CHILD) for origin in value.origins))
         elif not text.startswith("-") or field.known is Known.DYNAMIC:
             names.append(text)
     signal = signal.upper().removeprefix("SIG")
     everybody = call.name == "killall5" or (users and not names) or any(name in ("", ".", ".*", "*") for name in names)
     for name in names or users or [""]:
-        by = "signal0" if signal == "0" else "all" if everybody else "name"
+        by = "signal0" if signal == "0" else "child" if own else "all" if everybody else "name"
         yield call.effect(EffectKind.PROCESS_KILL, Target(TargetKind.PROCESS, name), by=by, signal=signal)
 
 

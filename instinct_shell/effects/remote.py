@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_FORGES = frozenset(["github.com", "ssh.github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "ssh.dev.azure.com", "git.sr.ht"])
 REMOTE_CWD = Field(Known.DYNAMIC, reason="directory on another machine")
 _SHELL_OPTIONS = re.compile(r"^(proxycommand|localcommand|knownhostscommand)[\s=]+(.*)", re.IGNORECASE | re.DOTALL)
 _HARMLESS_PROXY = re.compile(
@@ -94,6 +95,9 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
     attributes = address_attributes(host)
     if not words and call.has("-N", "-f") and call.has("-N"):
         yield call.effect(EffectKind.NET_CONNECT, where, attributes, via="ssh")
+        return
+    if not words and call.has("-T") and host in _FORGES and (shown(call.operands[0]).startswith("git@") or shown(call.value("-l")) == "git"):
+        yield call.effect(EffectKind.NET_CONNECT, where, attributes, via="ssh")  # a forge only says who one is
         return
     command = " ".join(shown(word) for word in words)
     upload = "stdin" if stdin.kind in ("pipe", "file") else ""
