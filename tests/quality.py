@@ -14,7 +14,7 @@ ORIGIN = {
     "everyday": "Ordinary work in many languages and tools, written for this project; seen while the rules were mended.",
     "fresh_kinds": "Harm in unusual spellings and what agents type all day, written after the rules; the few misses of the first run were mended by their kind.",
     "workday": "A working day of agents in twenty kinds of project and harm of the kinds of public incidents, labelled before the rules were looked at. First runs of its "
-    "three parts: traps 95.3, harms 95.9, bypasses 94.0, middle 90.2 (565 cases); traps 88.6, harms 75.0 (270); traps 97.5, harms 93.7 (119). Misses were mended by "
+    "four parts: traps 95.3, harms 95.9, bypasses 94.0, middle 90.2 (565 cases); traps 88.6, harms 75.0 (270); traps 97.5, harms 93.7 (119); traps 94.6, harms 96.3, middle 96.7 (106). Misses were mended by "
     "their kind; where a label was changed, its why says so.",
     "twins_review": "The harmless and the harmful form of what the review of public commands found (docs/fuzzing.md).",
     "corners": "Written apart from the rules by somebody who tried to get past a guard: corners of bash, of tools, of interpreters.",

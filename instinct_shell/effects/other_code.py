@@ -85,7 +85,7 @@ _NO_NAME = r"(?!(?:if|unless|or|and|not|do|sub|my|our|q|qq|qw|x)\b)"
 _STATEMENT = r"""(?:^|[;{}(=\n!&|,]|\b(?:and|or|if|unless|return|do|then|else|not|puts|print)\b)\s*"""  # where no string is read by chance
 _BARE_CALLS = (
     re.compile(rf"""{_STATEMENT}(?:system|exec|spawn|popen|qx)\s*\(?\s*{_NO_NAME}([a-z_]\w*[!?]?)[ \t]+(?=["'$@%\w\[])"""),
-    re.compile(rf"""{_STATEMENT}(system|exec|spawn)[ \t]+(?=["'])"""),  # `system "make" or die`
+    re.compile(rf"""{_STATEMENT}(system|exec|spawn)[ \t]+(?=["'$@%]|[a-z_]\w*\()"""),  # `system "make" or die`
 )
 _ARGUMENTS_END = re.compile(r"""["'](?:\\.|[^"'\\])*["']|[()\[\]{}]|;|\n|\b(?:if|unless|or|and|for|foreach|while)\b""")
 

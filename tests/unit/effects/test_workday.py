@@ -53,6 +53,7 @@ TWINS = [
     ("perl -e 'system(\"ls\", \"-la\")'", "perl -e 'system(join \"\", \"rm\", \" -rf \", \"~\")'", "ask"),
     ("perl -e 'system \"ls\" if 1'", "perl -e 'exec lc \"RM -RF /home/dev\"'", "ask"),
     ("ruby -e 'system \"make\" or abort'", "ruby -e 'system format \"%s -rf ~\", \"rm\"'", "ask"),
+    ("perl -e 'system \"ls\" and exit'", "perl -e 'system lc \"RM -RF /home/dev\" and exit'", "ask"),
     # whole tables by an object mapper
     ("rails runner 'puts User.where(old: true).count'", "rails runner 'User.destroy_all'", "deny"),
     ("node -e \"require('./m').Order.findAll()\"", "node -e \"require('./m').Order.destroy({truncate: true})\"", "deny"),
