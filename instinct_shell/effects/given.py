@@ -38,12 +38,29 @@ _SILENT = frozenset(
 # Loaders of the project's own modules (`--require ./.pnp.cjs`): such a file is a script of the project, run by this program.
 _LANGUAGES = {"NODE_OPTIONS": "node", "RUBYOPT": "ruby"}
 _GIT_PLACES = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "XDG_CONFIG_HOME")
+# Variables that one kind of interpreter alone reads; what starts none of them is not reached.
+_OF_INTERPRETERS = ("PYTHON", "NODE_", "RUBY", "PERL5", "JAVA_", "_JAVA", "JDK_")
+_PLAIN_FAMILIES = frozenset("readers viewers searchers files copies".split())
+_BUILTINS = frozenset("echo cd pwd printf true test [ : exit".split())
 _GIVEN = Program((), style="raw")
 
 
 def git_places(surroundings: Surroundings) -> tuple[tuple[str, Field], ...]:
     """The caller's variables that name files of git settings."""
     return tuple((name, literal(value)) for name, value in surroundings.env if name in _GIT_PLACES and value)
+
+
+def _starts_nothing(scene: Scene) -> bool:
+    """Whether every command of the text is one that starts no interpreter: it reads, searches, copies or removes files."""
+    from .catalog import MODULES
+
+    for index, invocation in enumerate(scene.invocations):
+        name = (invocation.words[0].text or "/") if invocation.words else ""
+        if name and name not in _BUILTINS and MODULES.get(name) not in _PLAIN_FAMILIES:
+            return False
+        if any(not effect.kind.value.startswith("file.") for effect in scene.effects_of.get(index, ())):
+            return False
+    return True
 
 
 def given(surroundings: Surroundings, scene: Scene) -> Iterator[Effect]:
@@ -59,7 +76,7 @@ def given(surroundings: Surroundings, scene: Scene) -> Iterator[Effect]:
         elif variable == "MAKEFLAGS":
             if is_make_text(value):
                 yield _hijack(call, variable, value)
-        else:
+        elif not (variable.startswith(_OF_INTERPRETERS) and _starts_nothing(scene)):
             yield from _loader(variable, value, call, scene)
 
 

@@ -39,6 +39,13 @@ def test_a_persons_settings_pass(variable, value):
     assert decided("git status", **{variable: value}) == "allow"
 
 
+def test_what_an_interpreter_loads_is_of_no_matter_to_commands_that_start_none():
+    for variable, value in (("PYTHONHOME", "/tmp/home"), ("PERL5OPT", "-M/tmp/Evil"), ("JAVA_TOOL_OPTIONS", "-javaagent:/tmp/x.jar")):
+        assert decided("cd src && ls -la | sort; cat README.md", **{variable: value}) == "allow"
+        for text in ("python3 x.py", "git status", "ls; ./run.sh", "make", "ls | xargs python3", "sort --compress-program=./x a", "$(cat x)"):
+            assert decided(text, **{variable: value}) != "allow", text
+
+
 @pytest.mark.parametrize(("variable", "value", "wanted"), HOSTILE)
 def test_a_setting_that_runs_other_code(variable, value, wanted):
     assert decided("git log", **{variable: value}) == wanted
