@@ -219,7 +219,8 @@ two disks (`mv` copies then, other programs may fail), and the workspace must no
 ## What a level needs, and what it costs
 - Full: Linux 5.12 with user namespaces, Landlock ABI 2 (5.19). Below ABI 6 abstract sockets cannot be told apart, so unix sockets are closed unless the
   command has no network; below ABI 9 a pathname socket made after the start of the command, or
-  bound by a relative name, outside /run and the known folders of /tmp, can be reached.
+  bound by a relative name, can be reached where its folder is neither in /run nor was one of the known folders of /tmp at the start: a command that runs
+  for hours, or goes on in the background, can wait for an ssh-agent or a tmux server that is started meanwhile. `[jail] private_tmp = true` closes /tmp.
 - Partial: Landlock ABI 1. Below ABI 6 a command can signal other processes of the same user. Unix sockets are closed below ABI 9. No new terminals
   (`script`), no /dev/shm (python's multiprocessing locks), no private /tmp: they would be shared with every program of the user.
 - Both: no tracing (strace, gdb), no set-id bits, no new namespaces (rootless containers, a browser's own sandbox). The uid inside is the uid outside, other

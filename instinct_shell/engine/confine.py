@@ -94,7 +94,7 @@ def confine(
         supervise_execs=profile.supervise_execs,
         env=jail_environment(intent, profile, disk, writable, proxied=network == hosts.ALLOWLIST),
         argv=(shell, "--norc", "--noprofile", "-c", intent.content, intent.argv0, *intent.positional),
-        vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path)),
+        vetted=tuple(path for path in disk.protected if path in opened and _is_git_config(path, disk.protected)),
         vetted_keys=tuple(dict.fromkeys("*" if effect.get("edit") else effect.get("key") for effect in settings)),
     )
 
@@ -123,7 +123,8 @@ def opened_paths(effects: tuple[Effect, ...], protected: tuple[str, ...]) -> fro
     by_git = [effect for effect in effects if effect.kind is EffectKind.GIT_CONFIG]
     if by_git and not any(effect.kind is EffectKind.PROCESS_BACKGROUND for effect in effects):
         worktrees = {bool(effect.get("worktrees")) for effect in by_git}
-        opened |= {path for path in protected if (True in worktrees and "/.git/worktrees/" in path) or (False in worktrees and _is_git_config(path))}
+        opened |= {path for path in protected if True in worktrees and "/.git/worktrees/" in path}
+        opened |= {path for path in protected if False in worktrees and _is_git_config(path, protected)}
     managers = {effect.get("manager") or effect.program for effect in effects if effect.kind is EffectKind.PACKAGE_INSTALL}
     for name, command in MANAGERS.items():
         if command.partition(" ")[0] in managers:
@@ -161,8 +162,9 @@ def moved_by_git(ground: Ground, protected: tuple[str, ...], *, alone: bool) -> 
     )
 
 
-def _is_git_config(path: str) -> bool:
-    return path.endswith("/config") and "/.git/" in path
+def _is_git_config(path: str, protected: tuple[str, ...]) -> bool:
+    """Of a repository; of a bare one, whose path has no `.git`, the hooks beside it are protected too."""
+    return path.endswith("/config") and ("/.git/" in path or f"{path.removesuffix('config')}hooks" in protected)
 
 
 def only_reads(effects: tuple[Effect, ...], programs: tuple[str, ...] | None) -> bool:

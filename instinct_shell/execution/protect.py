@@ -12,6 +12,7 @@ import os
 from ..engine.confine import OnDisk
 from ..errors import JailError
 from ..instincts.ground import ground_for
+from .unjudged import is_bare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,6 +90,9 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
                 if name == ".git":
                     # a file says where the repository is, and so what git runs
                     found.update(dict.fromkeys(_git_data(path) if entry.is_dir(follow_symlinks=False) else [path], _GIT_DATA))
+                elif name == "HEAD" and is_bare(folder):
+                    # git takes a folder of this shape for a repository, also below another one, and does what its configuration says
+                    found.update(dict.fromkeys((each for each in (f"{folder}/config", f"{folder}/hooks") if os.path.lexists(each)), _GIT_DATA))
                 elif asked is not None and not asked(name):
                     if entry.is_dir(follow_symlinks=False) and not ground.rebuildable(path):
                         following.append(path)

@@ -33,6 +33,7 @@ _EARLY = 0.1  # the clock of file times ticks coarsely
 _CONFIG = ("/config", "/config.worktree")
 _OF_SUBMODULES = ("core.worktree",)  # what git itself writes for one, and what is risky elsewhere
 _MOST_CONFIG = 1 << 20
+AWAY = ".set-aside-"
 _MOST_FILES, _MOST_CONTENT = 200, 1 << 20
 
 
@@ -84,7 +85,7 @@ def is_fixed(name: str) -> bool:
 
 def aside(path: str) -> str:
     """Gives it another name beside its own, and says so; "" when that cannot be done."""
-    place = f"{path}.set-aside-{os.urandom(3).hex()}"
+    place = f"{path}{AWAY}{os.urandom(3).hex()}"
     try:
         os.rename(path, place)
     except OSError:
@@ -135,7 +136,7 @@ def culprits(path: str, runs: Sequence[Window], workspace: str, risky: Sequence[
     """Of a new path, or of what is in it, what a run made that was not judged to make it."""
     if path.endswith(("/.git", "/modules")):
         return []
-    if path.endswith("/hooks") and "/.git/" in f"{path}/":
+    if path.endswith("/hooks") and ("/.git/" in f"{path}/" or is_bare(os.path.dirname(path))):
         return [hook for name in HOOKS if os.path.lexists(hook := f"{path}/{name}") and _unjudged(hook, runs, workspace, exact=False)]
     if _is_config(path):
         return [path] if _is_risky(path, risky) and _unjudged(path, runs, workspace, exact=True) else []
@@ -184,8 +185,13 @@ def judged(effect: Effect, path: str, workspace: str, *, exact: bool = False) ->
     return whole and not exact and text.startswith(f"{workspace}/") and path.startswith(f"{text}/")
 
 
+def is_bare(folder: str) -> bool:
+    """Whether git takes this folder itself for a repository: it has the shape of one."""
+    return all(os.path.lexists(f"{folder}/{name}") for name in ("HEAD", "objects", "refs"))
+
+
 def _is_config(path: str) -> bool:
-    return path.endswith(_CONFIG) and "/.git/" in path
+    return path.endswith(_CONFIG) and ("/.git/" in path or is_bare(os.path.dirname(path)))
 
 
 def _is_risky(path: str, risky: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ import select
 import struct
 import time
 
-from .unjudged import Window, aside, culprits
+from .unjudged import AWAY, Window, aside, culprits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _PAUSE_MS = 10  # between two looks: a build may make thousands of files beside 
 _RETRY_MS = 30
 _GIT_S = 5.0  # git brings files first and notes them when it is done; longer than this nobody may hold its lock against us
 _NUL = b"\0"
+_MOST_INNER = 200
 _LEFT: list[int] = []  # children of ours that go on, or have ended and are still to be reaped
 
 
@@ -57,6 +58,7 @@ class Vigil:
         self._around = {workspace} | {folder for path in self._names for folder in _between(workspace, path)}
         self._known = {*self._names, *self._around}
         self._first_seen: dict[str, float] = {}
+        self._inner: set[str] = set()  # folders that the command has made, where everything matters
 
     def arm(self) -> int:
         """Begin. A descriptor that becomes readable when there may be something to `look` at; -1 for none: then the end of the run is soon enough."""
@@ -81,7 +83,7 @@ class Vigil:
             self.fd = -1
 
     def _watch_folders(self) -> None:
-        for folder in (*self._around, *self._names) if self.fd >= 0 else ():
+        for folder in (*self._around, *self._names, *self._inner) if self.fd >= 0 else ():
             if os.path.isdir(folder) and not os.path.islink(folder):
                 mask = _NEW | (_MODIFIED if folder.endswith("/.git") else 0)  # of a configuration it is the content that matters
                 watch = self._libc.inotify_add_watch(self.fd, os.fsencode(folder), mask)
@@ -109,13 +111,27 @@ class Vigil:
         told = []
         for path in self._names:
             for culprit in culprits(path, self._run, self._workspace, self._risky) if os.path.lexists(path) else ():
-                if self._git_may_bring(culprit):
-                    self.waits = True
-                elif words := aside(culprit):
-                    told.append(words)
+                for each in self._harmful(culprit):
+                    if self._git_may_bring(each):
+                        self.waits = True
+                    elif words := aside(each):
+                        told.append(words)
         if told:
             self.lines += told
             self._tell(told)
+
+    def _harmful(self, path: str) -> list[str]:
+        """The path itself, or of a folder what is in it, which is watched from now on: the command may be about to make more there, and the end of the
+        run takes the folder."""
+        if os.path.islink(path) or not os.path.isdir(path):
+            return [path]
+        found: list[str] = []
+        for folder, _, names in os.walk(path):
+            if len(self._inner) < _MOST_INNER:
+                self._inner.add(folder)
+            found += [f"{folder}/{name}" for name in names if AWAY not in name]
+        self._watch_folders()
+        return found
 
     def _git_may_bring(self, path: str) -> bool:
         """Whether git is at work and may be about to note this file."""

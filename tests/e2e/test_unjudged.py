@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -43,7 +42,8 @@ def test_they_are_set_aside_at_the_end_of_the_run(work) -> None:
     run = work.sh("python3 makes.py")
     assert run.stdout == b"made\n", run
     assert there(work, *NAMES) == []
-    assert run.stderr.count(b"set aside") == len(NAMES), run.stderr
+    more = run.stderr.count(b"set aside") - len(NAMES)
+    assert more in (0, 1), run.stderr  # `.husky` at the end as a whole, or what is in it while the command ran and then the folder
 
 
 def test_what_is_deep_or_a_repository_of_its_own_is_set_aside_by_the_next_command(work) -> None:
@@ -68,8 +68,7 @@ def test_a_killed_launcher_leaves_it_to_the_next_command(work) -> None:
         child.wait()
     run = work.sh("true")
     assert there(work, *NAMES) == [], run.stderr
-    notes = b"".join(json.dumps(record["body"]).encode() for record in work.records() if record["kind"] == "note")
-    assert (run.stderr + notes).count(b"it is set aside as") >= len(NAMES) - 1
+    assert len(list(work.workspace.rglob("*.set-aside-*"))) >= len(NAMES) - 1, run.stderr  # by whom does not matter: `.husky` is one for what is in it
 
 
 def test_what_the_background_writes_later_is_set_aside_by_the_next_command(work) -> None:

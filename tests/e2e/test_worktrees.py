@@ -54,3 +54,35 @@ def test_worktrees_come_and_go(linked) -> None:
         assert b"set aside" not in run.stderr, (step, run)
     assert not (linked.workspace / ".git/worktrees/wt").exists()
     assert (linked.workspace / ".git/worktrees/other").exists()
+
+
+# A folder that has the shape of a repository is one to git, in the middle of another.
+PLANTS = """\
+import os
+folder = open('folder').read().strip()
+for name in ('objects', 'refs', 'hooks'):
+    os.makedirs(f'{folder}/{name}', exist_ok=True)
+for name, text in (('HEAD', 'ref: refs/heads/main'), ('config', '[core]\\n\\tbare = true\\n\\tpager = "touch harm; cat"\\n'), ('hooks/post-receive', '#!/bin/sh')):
+    try:
+        open(f'{folder}/{name}', 'w').write(text)
+    except OSError as problem:
+        print(name, problem.strerror)
+"""
+
+
+def test_a_folder_is_not_made_a_repository_that_runs_something(linked) -> None:
+    folder = linked.workspace / "docs"
+    folder.mkdir()
+    (linked.workspace / "plants.py").write_text(PLANTS, encoding="utf-8")
+    (linked.workspace / "folder").write_text("docs", encoding="utf-8")
+    assert linked.sh("python3 plants.py").returncode == 0
+    run = linked.sh("git init -q --bare good.git && git -C good.git config core.logAllRefUpdates true && git clone -q --bare . copy.git")
+    assert run.returncode == 0, run
+    assert run.stderr.count(b"set aside") == 2, run
+    assert not (folder / "config").exists()
+    assert not (folder / "hooks/post-receive").exists()
+    run = linked.sh("git -C copy.git remote add more ../more && git -C copy.git log --oneline && git push -q copy.git HEAD:refs/heads/new")
+    assert (run.returncode, b"set aside" in run.stderr) == (0, False), run
+    (linked.workspace / "folder").write_text("copy.git", encoding="utf-8")
+    run = linked.sh("python3 plants.py")
+    assert run.stdout.splitlines() == [b"config Read-only file system", b"hooks/post-receive Read-only file system"], run
