@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+import time
 from functools import cache
 
 from ..instincts.ground import RUN_ELSEWHERE
@@ -67,9 +68,10 @@ class Changes(Value):
 class Seen:
     """How things looked before a run."""
 
-    __slots__ = ("effects", "predicted", "watched")
+    __slots__ = ("begun", "effects", "predicted", "watched")
 
     def __init__(self, effects: tuple[Effect, ...], predicted: dict[str, Look], watched: dict[str, Look]) -> None:
+        self.begun = time.time()
         self.effects = effects
         self.predicted = predicted
         self.watched = watched
@@ -114,7 +116,7 @@ class Observer:
             if what and path not in seen.predicted and not any(covers(effect, path, workspace) for effect in seen.effects):
                 surprises.append(f"`{path}` was {what}; nothing of the kind was predicted")
             if what == "created" and self._is_held(path, workspace):
-                moved += (aside(culprit) for culprit in culprits(path, run, workspace, self._risky))
+                moved += (aside(culprit, workspace, seen.begun) for culprit in culprits(path, run, workspace, self._risky))
         away = tuple(words for words in moved if words)
         return Changes(tuple(changed), tuple(dict.fromkeys((*surprises, *away))), len(seen.predicted) + len(now), away)
 

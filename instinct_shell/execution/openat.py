@@ -31,6 +31,21 @@ def open_below(root: int, path: str, flags: int) -> int:
         return os.open(last or ".", flags, dir_fd=parent)
 
 
+def folder_below(root: int, path: str) -> int:
+    """A descriptor (O_PATH) of a folder; "" is the root itself. Links are followed as long as they stay below. Raises OSError: EXDEV for one that leads out.
+
+    Without openat2 no link is followed at all.
+    """
+    how = syscalls.buffer(struct.pack("=QQQ", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, 0, RESOLVE_NO_MAGICLINKS | RESOLVE_BENEATH))
+    result = syscalls.attempt("openat2", root, os.fsencode(path or ".") + b"\0", syscalls.address(how), len(how))
+    if result >= 0:
+        return result
+    if -result not in _UNKNOWN:
+        raise OSError(-result, os.strerror(-result), path)
+    with folder(root, path) as found:
+        return os.dup(found)
+
+
 def make_folders(root: int, path: str) -> int:
     """A descriptor of the folder `path`, whose missing parts are made with the usual mode."""
     fd = os.dup(root)

@@ -63,7 +63,8 @@ def settle(
     if new:
         runs = windows()
         for path in new:
-            words += [said for culprit in culprits(path, runs, workspace, risky) if (said := aside(culprit))]
+            since = min((run.begun for run in _going_on(path, runs)), default=time.time())
+            words += [said for culprit in culprits(path, runs, workspace, risky) if (said := aside(culprit, workspace, since))]
             if not os.path.lexists(path):
                 now.discard(path)
     if not whole:
@@ -83,14 +84,55 @@ def is_fixed(name: str) -> bool:
     return not name.startswith(("/", "{")) and not any(character in name for character in "*?[")
 
 
-def aside(path: str) -> str:
-    """Gives it another name beside its own, and says so; "" when that cannot be done."""
-    place = f"{path}{AWAY}{os.urandom(3).hex()}"
+def aside(path: str, workspace: str, since: float) -> str:
+    """Gives it another name beside its own, and says so; "" when that cannot be done. since: when the run began, in epoch seconds.
+
+    INVARIANT: nothing outside the workspace gets another name. A jailed command can make `.claude` a symbolic link to a folder of the person's, and we
+    could write there. Where a link on the way leads out, the link is what is set aside, if it came into being during the run.
+    """
+    from .openat import folder_below
+
+    head, name = path[len(workspace) + 1 :].rpartition("/")[::2]
     try:
-        os.rename(path, place)
+        root = os.open(workspace, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
         return ""
-    return f"`{path}` was made without having been judged; it is set aside as `{place}`"
+    try:
+        try:
+            fd = folder_below(root, head)
+        except OSError:
+            fd, head, name = _leading_out(root, head, since)
+        if fd < 0:
+            return ""
+        try:
+            away = f"{name}{AWAY}{os.urandom(3).hex()}"
+            os.rename(name, away, src_dir_fd=fd, dst_dir_fd=fd)
+        finally:
+            os.close(fd)
+    except OSError:
+        return ""
+    finally:
+        os.close(root)
+    folder = f"{workspace}/{head}" if head else workspace
+    return f"`{folder}/{name}` was made without having been judged; it is set aside as `{folder}/{away}`"
+
+
+def _leading_out(root: int, path: str, since: float) -> tuple[int, str, str]:
+    """(descriptor of its folder, that folder's path, its name) of the first link on this way, if it is new; -1 when there is none. Raises OSError."""
+    import stat
+
+    fd, parts = os.dup(root), path.split("/")
+    for count, name in enumerate(parts):
+        found = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        if stat.S_ISLNK(found.st_mode):
+            if found.st_ctime >= since - _EARLY:
+                return fd, "/".join(parts[:count]), name
+            break
+        inner = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+        os.close(fd)
+        fd = inner
+    os.close(fd)
+    return -1, "", ""
 
 
 def known_to_git(path: str, workspace: str, since: float = 0.0) -> bool:

@@ -52,6 +52,7 @@ class Vigil:
         self._workspace = workspace
         self._names = [path for path in names if path not in before]
         self._run = (Window(0.0, math.inf, effects),)
+        self._begun = time.time() - 1.0  # a vigil begins when the run has gone on for a moment
         self._risky = risky
         self._tell = tell
         self._folders: dict[int, str] = {}
@@ -114,7 +115,7 @@ class Vigil:
                 for each in self._harmful(culprit):
                     if self._git_may_bring(each):
                         self.waits = True
-                    elif words := aside(each):
+                    elif words := aside(each, self._workspace, self._begun):
                         told.append(words)
         if told:
             self.lines += told

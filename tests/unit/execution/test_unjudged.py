@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from instinct_shell.execution.unjudged import Window, fixed, settle
+from instinct_shell.execution.unjudged import Window, aside, fixed, settle
 from instinct_shell.model.effect import Effect, EffectKind, Target, TargetKind
 
 RISKY = ("core.worktree", "core.fsmonitor", "core.hookspath", "alias.*")
@@ -169,3 +169,40 @@ def test_at_the_end_of_a_run_only_fixed_names_are_looked_at(place):
     assert found == [str(path)]
     assert len(settled(place, *found, whole=False)) == 1
     assert settled(place, kept) == (), "what was not looked at is remembered"
+
+
+def linked(place, target):
+    """`.claude` as a link, and the settings that are seen by it."""
+    (place / "w/.claude").symlink_to(target)
+    return place / "w/.claude/settings.json"
+
+
+def test_nothing_outside_the_workspace_gets_another_name(place):
+    """A jailed command made the link; the renaming would be ours, with all that the person may do."""
+    outside = place / "home/.claude"
+    outside.mkdir(parents=True)
+    (outside / "settings.json").write_text("the person's own hook")
+    told = settled(place, linked(place, outside))
+    assert [path.name for path in outside.iterdir()] == ["settings.json"]
+    assert not os.path.lexists(place / "w/.claude")
+    assert "/w/.claude`" in told[0]
+    assert "set aside" in told[0]
+
+
+def test_an_older_link_to_the_outside_is_the_persons(place):
+    outside = place / "home/.claude"
+    outside.mkdir(parents=True)
+    seen = linked(place, outside)
+    (outside / "settings.json").write_text("x")
+    assert aside(str(seen), str(place / "w"), time.time() + 60) == ""
+    assert (place / "w/.claude").is_symlink()
+    assert (outside / "settings.json").exists()
+
+
+def test_a_link_that_stays_inside_is_followed(place):
+    (place / "w/config").mkdir()
+    (place / "w/config/settings.json").write_text("x")
+    told = settled(place, linked(place, "config"))
+    assert "set aside" in told[0]
+    assert not (place / "w/config/settings.json").exists()
+    assert (place / "w/.claude").is_symlink()
