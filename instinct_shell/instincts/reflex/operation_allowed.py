@@ -228,7 +228,9 @@ def _git_config(effect: Effect, profile: Profile) -> Said | None:
         return (
             max(profile.effect_decision(EffectKind.GIT_CONFIG), Decision.ASK),
             f"sets git's {shown(key)} for every repository",
-            f"set it for this repository: `git config {key} VALUE`",
+            f"set it for this repository: `git config {key} VALUE`"
+            if profile.effect_decision(EffectKind.GIT_CONFIG) is Decision.ALLOW
+            else f"see what is set: `git config --get {key}`",
         )
     decision = profile.effect_decision(EffectKind.GIT_CONFIG)
     return (decision, f"sets git's {shown(key)}", f"see what is set: `git config --get {key}`") if decision is not Decision.ALLOW else None
