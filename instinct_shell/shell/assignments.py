@@ -72,7 +72,7 @@ def _assign_array(ev: Evaluator, node: Assignment) -> Text:
             number = int(key) + 1 if key.isdigit() else number
             continue
         for field in ev.expander.fields(word):
-            value = values.from_field(field)
+            value = values.word_of(field)
             seen.append(value)
             if field.many or array.open_ is not None:  # behind an unknown number of elements no place is known
                 array.open_ = value if array.open_ is None else values.join(array.open_, value)

@@ -122,7 +122,7 @@ def arguments(fields: tuple[Field, ...]) -> tuple[tuple[Text, ...], bool]:
     known: list[Text] = []
     for field in fields:
         if field.many and not field.glob:
-            text = values.from_field(field)
+            text = values.word_of(field)
             if not text.known or "" in text.values:  # it may be no argument at all
                 text = Text((), f"{OPEN} arguments ({text.reason})", text.origins, text.prefix, text.suffix, no_number=text.no_number)
             return (*known, text), True

@@ -182,7 +182,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
         if ev.state.open_positional:
             items.append((values.unknown("arguments are not known", "positional", "@"), True))
     else:
-        items = [(values.from_field(f), f.many or f.known is not Known.STATIC) for f in ev.expander.all_fields(node.words)]
+        items = [(values.word_of(f), f.many or f.known is not Known.STATIC) for f in ev.expander.all_fields(node.words)]
     if node.select:
         joined = values.one_of(["", *(v for t, _ in items for v in t.values)])
         items = [(joined, True)]

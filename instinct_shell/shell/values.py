@@ -197,6 +197,12 @@ def from_field(field: Field) -> Text:
     return Text(field.values, field.reason, field.origins, field.prefix, field.suffix, field.glob, field.unset, field.no_number)
 
 
+def word_of(field: Field) -> Text:
+    """One of the words that a field becomes: of several, none needs to begin or end as the whole does."""
+    text = from_field(field)
+    return Text((), text.reason, text.origins, unset=text.unset, no_number=text.no_number) if field.many and not text.known else text
+
+
 def common_prefix(values: tuple[str, ...]) -> str:
     """The longest text that all begin with."""
     if not values:
