@@ -208,7 +208,9 @@ class Pipeline:
             self._audit.append(judged, durable=False)
             self._remember(judgement)
             return Outcome(judgement, None, request)
-        return self._execute(judgement, spec, judged)
+        if grant:
+            self._audit.append(judged, durable=False)  # it is used up, whatever comes
+        return self._execute(judgement, spec, judged, written=bool(grant))
 
     def _grant(self, judgement: Judgement) -> str:
         """A live grant for exactly this intent and the scripts it runs, consumed; "" when there is none."""
@@ -271,11 +273,11 @@ class Pipeline:
         elapsed = self._clock.monotonic_us() - start
         return Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
 
-    def _execute(self, judgement: Judgement, spec: JailSpec, judged: AuditRecord) -> Outcome:
+    def _execute(self, judgement: Judgement, spec: JailSpec, judged: AuditRecord, *, written: bool) -> Outcome:
         """Steps 10 and 11: hold the money, keep what can be given back, write `judged` and `started`, run, write `finished`, settle."""
         assert self._jail is not None
         workspace = judgement.situation.workspace
-        written, hold = False, None
+        hold = None
         try:
             self._refuse_changed(judgement)
             jail = self._jail()
@@ -286,13 +288,15 @@ class Pipeline:
             observer = self._observer() if self._observer else None
             seen = observer.before(judgement.effects, workspace) if observer else None
             started = self._record(RecordKind.STARTED, judgement, records.started(spec, hold, undo))
-            self._audit.append(judged, started, durable=self._durable(judgement))
+            self._audit.append(*(() if written else (judged,)), started, durable=self._durable(judgement))
             written = True
             result = jail.run(spec)
         except InstinctError as error:
-            self._settle(hold, spent=False)
-            fault = self._record(RecordKind.FAULT, judgement, records.fault(error))
-            self._audit.append(*(() if written else (judged,)), fault, durable=False)
+            try:
+                fault = self._record(RecordKind.FAULT, judgement, records.fault(error))
+                self._audit.append(*(() if written else (judged,)), fault, durable=False)
+            finally:
+                self._settle(hold, spent=False)
             raise
         self._settle(hold, spent=result.started)
         changes = observer.after(seen, workspace) if observer else None

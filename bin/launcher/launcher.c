@@ -313,19 +313,22 @@ int main(int argc, char **argv)
         close(go[1]);
         for (char byte; read_all(report[0], &byte, 1);) {} /* until what was made ready has ended */
         while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR) {}
-        finish_relays(&streams, false);
+        finish_relays(&streams);
         status = written ? find(&answer, 'X') : NULL;
         if (status) return atoi(status->data);
         sigprocmask(SIG_SETMASK, &mask, NULL);
         become_python(argv, "died");
     }
+    note_stderr(&streams);
     write_all(go[1], "G", 1); /* when nobody is there to read it, the report says why */
     close(go[1]);
     struct outcome outcome = {.failed = false};
-    note_stderr(&streams);
     wall = find(&plan, 'w');
     watch(child, report[0], wall ? atof(wall->data) / 1000 : 0, &session, &outcome, report_end);
-    finish_relays(&streams, outcome.in_session && outcome.ended && !outcome.limit);
+    finish_relays(&streams);
     hear_end();
-    return status_of(&outcome);
+    if (streams.lost)
+        dprintf(2, "instinct: the command ran, but not all of its output could be written to its file\n  mend: see whether that disk is full\n");
+    int status_said = status_of(&outcome);
+    return streams.lost && !status_said ? FAILED : status_said;
 }

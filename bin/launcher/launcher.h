@@ -64,20 +64,23 @@ void describe(const struct outcome *outcome, char *into, size_t room);
 bool join_session(const struct body *plan, struct session *session); /* false: the plan names one, and its holder does not answer */
 _Noreturn void die_like(int number);
 
-/* streams.c: 0, 1 and 2. A relay passes on what the command writes: `end` is for the command, closing `ask` asks it to say by `told` when it is done. */
+/* streams.c: 0, 1 and 2. A relay passes on what the command writes: `end` is for the command; closing `ask` asks it to say by `told` when it is done,
+ * `d`, or that the file takes no more, `e`. */
 struct relay {
     pid_t pid;
     int end, ask, told;
 };
 struct streams {
     struct relay relays[3];
+    bool joined; /* 2 is the same file as 1, and goes by its relay, so that the order stays */
+    bool lost;   /* something that was written could not be passed on */
     off_t last; /* where in stderr, if that is a file, the command's words begin; else -1 */
 };
 bool streams_fit(void);
 bool start_relays(const struct body *plan, struct streams *streams);
 void enter_relays(const struct streams *streams);
 void leave_relays(struct streams *streams);
-void finish_relays(struct streams *streams, bool leave);
+void finish_relays(struct streams *streams);
 void note_stderr(struct streams *streams);
 ssize_t read_stderr(struct streams *streams, char *into, size_t room);
 

@@ -11,7 +11,6 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static bool harmless_device(int fd, dev_t device)
@@ -84,7 +83,11 @@ static _Noreturn void relay(int file, int pipe_end, int asked, int tell)
         if (ready[0].revents) {
             ssize_t size = read(pipe_end, piece, sizeof piece);
             if (size < 0 && errno == EINTR) continue;
-            if (size <= 0 || !write_all(file, piece, (size_t)size)) _exit(0); /* our end then tells whoever is left, as with a plain pipe */
+            if (size > 0 && !write_all(file, piece, (size_t)size)) {
+                if (write(tell, "e", 1) < 0) _exit(0);
+                size = 0;
+            }
+            if (size <= 0) _exit(0); /* our end then tells whoever is left, as with a plain pipe */
             if (owed > 0) owed = owed > size ? owed - (int)size : 0;
         }
         if (owed == 0) {
@@ -92,6 +95,14 @@ static _Noreturn void relay(int file, int pipe_end, int asked, int tell)
             if (write(tell, "d", 1) < 0) _exit(0);
         }
     }
+}
+
+/* Whether what is written to both comes one after the other, as after `>log 2>&1`. */
+static bool is_same_file(int one, int two)
+{
+    struct stat first, second;
+    return !fstat(one, &first) && !fstat(two, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino &&
+           fcntl(one, F_GETFL) == fcntl(two, F_GETFL) && lseek(one, 0, SEEK_CUR) == lseek(two, 0, SEEK_CUR);
 }
 
 /* One process for each file that needs a relay; it outlives us where a session's background process goes on writing. All signals are blocked. */
@@ -103,6 +114,10 @@ bool start_relays(const struct body *plan, struct streams *streams)
         int ends[2], ask[2], tell[2];
         if (fstat(fd, &found)) return false;
         if (!S_ISREG(found.st_mode) || is_writable_inside(fd, &found, plan)) continue;
+        if (fd == 2 && streams->relays[1].pid && is_same_file(1, 2)) {
+            streams->joined = true;
+            continue;
+        }
         if (pipe2(ends, O_CLOEXEC) || pipe2(ask, O_CLOEXEC) || pipe2(tell, O_CLOEXEC)) return false;
         pid_t pid = fork();
         if (pid < 0) return false;
@@ -120,6 +135,7 @@ void enter_relays(const struct streams *streams)
 {
     for (int fd = 1; fd < 3; fd++)
         if (streams->relays[fd].pid && dup2(streams->relays[fd].end, fd) < 0) _exit(FAILED);
+    if (streams->joined && dup2(1, 2) < 0) _exit(FAILED);
 }
 
 /* In the launcher, once the command's process has its own. */
@@ -129,24 +145,23 @@ void leave_relays(struct streams *streams)
         if (streams->relays[fd].pid) close(streams->relays[fd].end);
 }
 
-/* Returns when nothing is left that was written until now, or the relay is gone. Once. */
-static void drain(struct relay *one)
+/* Returns when all that was written until now has been passed on, or the relay is gone. Once. */
+static void drain(struct streams *streams, int fd)
 {
-    char done;
+    struct relay *one = &streams->relays[fd];
+    char done = 0;
     if (!one->pid || one->ask < 0) return;
     close(one->ask);
     one->ask = -1;
     while (read(one->told, &done, 1) < 0 && errno == EINTR) {}
+    streams->lost = streams->lost || done == 'e';
 }
 
-/* Everything written has been passed on. leave: what comes later is the relay's own business. */
-void finish_relays(struct streams *streams, bool leave)
+/* Nobody waits for a relay's end: what the command left behind, or handed to a program outside, may write for as long as it likes. */
+void finish_relays(struct streams *streams)
 {
-    for (int fd = 1; fd < 3; fd++) {
-        struct relay *one = &streams->relays[fd];
-        drain(one);
-        while (!leave && one->pid && waitpid(one->pid, NULL, 0) < 0 && errno == EINTR) {}
-    }
+    drain(streams, 1);
+    drain(streams, 2);
 }
 
 /* ---- the end of what was written to stderr, where that is a file: read again afterwards (execution/last_words.py) */
@@ -163,7 +178,7 @@ ssize_t read_stderr(struct streams *streams, char *into, size_t room)
 {
     struct stat found;
     if (streams->last < 0) return -1;
-    drain(&streams->relays[2]);
+    drain(streams, streams->joined ? 1 : 2);
     int fd = open("/proc/self/fd/2", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
     ssize_t size = -1;

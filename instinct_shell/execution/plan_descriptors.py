@@ -75,6 +75,16 @@ def access_mode(fd: int) -> int:
     return fcntl.fcntl(fd, fcntl.F_GETFL) & 3
 
 
+def is_same_file(one: int, two: int) -> bool:
+    """Whether what is written to both comes one after the other, as after `>log 2>&1`."""
+    import fcntl
+
+    first, second = posix.fstat(one), posix.fstat(two)
+    if (first.st_dev, first.st_ino) != (second.st_dev, second.st_ino):
+        return False
+    return fcntl.fcntl(one, fcntl.F_GETFL) == fcntl.fcntl(two, fcntl.F_GETFL) and posix.lseek(one, 0, 1) == posix.lseek(two, 0, 1)
+
+
 def reads_from(fd: int) -> bool:
     mode = access_mode(fd)
     return mode == posix.O_RDONLY or (mode == posix.O_RDWR and fd == 0)
@@ -83,8 +93,8 @@ def reads_from(fd: int) -> bool:
 def pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]) -> None:
     """In a forked child: passes bytes between the caller's file and the pipe whose other end the command has; never returns.
 
-    When `asked` is closed, it says by `tell` once all that was in the pipe then has been passed on, and goes on, since what the command left behind may
-    write for ever; what the command would have read is over then.
+    When `asked` is closed, it says `d` by `tell` once all that was in the pipe then has been passed on, and goes on, since what the command left behind
+    may write for ever; what the command would have read is over then. It says `e` when the file takes no more.
     """
     import fcntl
     from select import POLLIN, poll
@@ -108,7 +118,11 @@ def pump(fd: int, end: int, reads: bool, asked: int, tell: int, others: set[int]
                 piece = posix.read(source, _PIECE)
                 if not piece:
                     break
-                write_all(sink, piece)
+                try:
+                    write_all(sink, piece)
+                except OSError:
+                    posix.write(tell, b"e")
+                    break
                 owed = max(0, owed - len(piece)) if owed > 0 else owed
             if owed == 0:
                 owed = -1

@@ -26,7 +26,7 @@ from _thread import get_native_id
 from time import monotonic
 
 from .carry_out import ALL_SIGNALS, FIRST_REQUEST, FORWARDED, Inside
-from .plan_descriptors import Refused, letter, pump, reads_from
+from .plan_descriptors import Refused, is_same_file, letter, pump, reads_from
 from .plan_records import LAYER, SESSION, WALL
 
 TYPE_CHECKING = False
@@ -58,6 +58,7 @@ class PlannedRun:
         self._deadline = 0.0
         self._pumps: dict[int, tuple[int, int, int]] = {}  # by descriptor: process, the end that asks it, the end that it tells by
         self._drained: set[int] = set()
+        self.lost = False  # something that was written could not be passed on
         self._session: socket | None = None
         self._holder = -1
         self._terminal = -1
@@ -113,7 +114,7 @@ class PlannedRun:
         self._child = posix.fork()
         if self._child == 0:
             Inside(self._plan, handed, inner, report, go, self._mask, session).enter()
-        for fd in (report, go, *inner.values()):
+        for fd in {report, go, *inner.values()}:
             posix.close(fd)
 
     def give_up(self) -> None:
@@ -167,6 +168,9 @@ class PlannedRun:
         ours: dict[int, int] = {}
         for fd in (0, 1, 2):
             if handed[fd : fd + 1] == b"r":
+                if fd == 2 and 1 in ours and is_same_file(1, 2):
+                    inner[2] = inner[1]  # one relay for both, so that the order stays
+                    continue
                 reader, writer = posix.pipe2(posix.O_CLOEXEC)
                 inner[fd], ours[fd] = (reader, writer) if reads_from(fd) else (writer, reader)
         for fd, end in ours.items():
@@ -184,21 +188,16 @@ class PlannedRun:
             posix.close(end)
         return inner
 
-    def drain(self, fd: int) -> None:
-        """Wait until everything written to this descriptor by now has been passed on."""
-        if fd in self._pumps and fd not in self._drained:
+    def drain(self) -> None:
+        """Wait until everything written by now has been passed on. What comes later is the pumps' own business: they end with the last writer.
+
+        Nobody waits for that end: what the command left behind, or handed to a program outside, may write for as long as it likes.
+        """
+        for fd in self._pumps.keys() - self._drained:
             self._drained.add(fd)
             _, ask, told = self._pumps[fd]
             posix.close(ask)
-            posix.read(told, 1)
-
-    def _finish_pumps(self, *, leave: bool) -> None:
-        """Wait until everything written has been passed on. leave: what comes later is the pump's own business, it ends with the last writer."""
-        for fd, (pid, _, _) in self._pumps.items():
-            if leave:
-                self.drain(fd)
-            else:
-                posix.waitpid(pid, 0)
+            self.lost = posix.read(told, 1) == b"e" or self.lost
 
     # ------------------------------------------------------------ watching (watch.py)
 
@@ -234,7 +233,7 @@ class PlannedRun:
             self._ended = b""  # by the end of the session
         if not said:
             self._tell(self._words(started))
-        self._finish_pumps(leave=by_itself and self._session is not None)
+        self.drain()
         posix.close(self._report)
         if self._terminal >= 0 and not _in_foreground(self._terminal):
             try:

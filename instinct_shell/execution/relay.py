@@ -6,6 +6,8 @@ import os
 import select
 import signal
 
+from .plan_descriptors import is_same_file
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,12 +32,15 @@ class Relays:
 
     def __enter__(self) -> Relays:
         for one in self._handed:
+            if one.fd == 2 and 1 in self._outer and is_same_file(1, 2):
+                self._inner[2] = self._inner[1]  # one relay for both, so that the order stays
+                continue
             reader, writer = os.pipe2(os.O_CLOEXEC)
             self._inner[one.fd], self._outer[one.fd] = (reader, writer) if one.reads else (writer, reader)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for fd in (*self._inner.values(), *self._outer.values()):
+        for fd in {*self._inner.values(), *self._outer.values()}:
             os.close(fd)
         self._inner.clear()
         self._outer.clear()
@@ -46,13 +51,13 @@ class Relays:
 
     def start(self, when_full: Callable[[], None]) -> None:
         """In the launcher, after the fork. `when_full` is called once, from a thread, when the output limit is reached."""
-        for fd in self._inner.values():
+        for fd in set(self._inner.values()):
             os.close(fd)
         self._inner.clear()
         if self._handed:
             import threading
 
-            for one in self._handed:
+            for one in (each for each in self._handed if each.fd in self._outer):
                 outside, pipe = os.dup(one.fd), self._outer.pop(one.fd)  # the launcher may give its own standard descriptors away
                 pump = _Pump(outside, pipe, None, threading.Lock()) if one.reads else _Pump(pipe, outside, self._budget, threading.Lock())
                 pump.thread = threading.Thread(target=pump.run, args=(when_full,), daemon=True)

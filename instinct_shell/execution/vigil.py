@@ -171,7 +171,10 @@ class Apart:
 
     def end(self) -> list[str]:
         """What it has set aside; it has ended then."""
-        os.write(self._stop, b"x")
+        try:
+            os.write(self._stop, b"x")
+        except BrokenPipeError:
+            pass  # it has ended with the launcher; what it said is there
         said = b""
         while piece := os.read(self._told, 1 << 16):
             said += piece

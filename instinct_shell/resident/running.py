@@ -6,8 +6,10 @@ The Python twin of bin/launcher/launcher.c. Built-in modules only.
 from __future__ import annotations
 
 from ..execution.last_words import LastWords
-from ..execution.planned import PlannedRun
+from ..execution.planned import FAILED, PlannedRun
 from . import client, protocol
+
+LOST = b"instinct: the command ran, but not all of its output could be written to its file\n  mend: see whether that disk is full\n"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,13 +45,16 @@ def run(connection: socket, missing: tuple[int, ...], tell: Callable[[dict[int, 
     stderr = LastWords(2)
     planned.go(lambda ending: _report(connection, ending, stderr, planned))
     _hear_end(connection, answer[protocol.RUN], planned.ending, tell)
-    return planned.status()
+    if planned.lost:
+        tell({protocol.TO_STDERR: LOST})
+    status = planned.status()
+    return FAILED if planned.lost and not status else status
 
 
 def _report(connection: socket, ending: bytes, stderr: LastWords, planned: PlannedRun) -> None:
     said = None
     if not ending.startswith(b"ended 0 "):
-        planned.drain(2)
+        planned.drain()
         said = stderr.read_bytes()
     last = () if said is None else (protocol.record(protocol.SAID, said),)
     client.say(connection, protocol.message(protocol.record(protocol.END, ending), *last))

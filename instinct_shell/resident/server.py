@@ -102,6 +102,7 @@ class Engine:
         self._listener.bind(draft)
         os.chdir("/")
         self._listener.listen(BACKLOG)
+        self._listener.setblocking(False)
         os.rename(draft, self._name, src_dir_fd=self._folder, dst_dir_fd=self._folder)
         self._identity = self._found()
 
@@ -190,9 +191,11 @@ class Engine:
     def _work(self, master: int) -> NoReturn:
         """In the forked child: answer calls until told to end."""
         try:
-            signal.set_wakeup_fd(-1)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
+            woken, waker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+            signal.set_wakeup_fd(waker, warn_on_full_buffer=False)  # a SIGTERM at any moment ends the next wait for a call
+            for number in (signal.SIGINT, signal.SIGHUP, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
+            signal.signal(signal.SIGTERM, self._end)
             privileges.die_with_parent(signal.SIGKILL)
             if os.getppid() != master:
                 os._exit(0)
@@ -200,25 +203,29 @@ class Engine:
             # Of those that wait, the kernel wakes the one that came last, whose memory is still in the processor's caches; accept wakes the first.
             calls = select.epoll()
             calls.register(self._listener.fileno(), select.EPOLLIN | select.EPOLLEXCLUSIVE)
+            calls.register(woken, select.EPOLLIN)
             for count in range(1, CALLS + 1):
                 self._sync(calls)
-                self._answer_one(calls)
-                if count % _COLLECT_EVERY == 0:
-                    gc.collect()
+                calls.poll()
                 if self._ending:
                     break
+                self._answer_one()
+                if count % _COLLECT_EVERY == 0:
+                    gc.collect()
         finally:
+            self._sync(None)
             os._exit(0)
 
-    def _answer_one(self, calls: select.epoll) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        calls.poll()
-        fd, _ = self._listener._accept()  # type: ignore[attr-defined]  # what socket.accept calls; that module costs 8 ms and 1 MB
-        signal.signal(signal.SIGTERM, self._end)
+    def _answer_one(self) -> None:
+        try:
+            fd, _ = self._listener._accept()  # type: ignore[attr-defined]  # what socket.accept calls; that module costs 8 ms and 1 MB
+        except BlockingIOError:
+            return  # another worker was faster
         os.set_inheritable(fd, False)
         with_caller = socket(fileno=fd)
         if self._code.changed():
             self._stop()
+            self._sync(None)
             os._exit(0)  # the caller judges by itself, and the next engine is the new code's
         self._clock[:8] = int(time.monotonic() * 1000).to_bytes(8, "little")
         try:
@@ -233,12 +240,12 @@ class Engine:
     def _later(self, path: str) -> None:
         self._unsynced.setdefault(path, time.monotonic() + SYNCED_S)
 
-    def _sync(self, calls: select.epoll) -> None:
-        """Bring what the calls wrote down to disk: when nobody waits, or when it is time. No command has to wait for a disk."""
+    def _sync(self, calls: select.epoll | None) -> None:
+        """Bring what the calls wrote down to disk: when nobody waits, or when it is time. No command has to wait for a disk. None: now."""
         while self._unsynced:
             path, due = next(iter(self._unsynced.items()))
             left = due - time.monotonic()
-            if left > 0 and calls.poll(left):
+            if calls is not None and left > 0 and calls.poll(left):
                 return
             del self._unsynced[path]
             try:

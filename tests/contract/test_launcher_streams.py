@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
+import signal
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -76,12 +79,16 @@ def test_output_to_a_file_comes_whole_and_in_order(engines: Engines, relayed: bo
 
 
 @pytest.mark.parametrize("relayed", [False, True])
-def test_both_streams_may_be_one_file(engines: Engines, relayed: bool) -> None:
+@pytest.mark.parametrize("launcher", ["instinct-exec-c", "instinct-exec", "cold"])
+def test_both_streams_may_be_one_file(engines: Engines, launcher: str, relayed: bool) -> None:
+    """In the order in which they were written."""
+    env = {**engines.env, "INSTINCT_ENGINE": "off"} if launcher == "cold" else engines.env
     with log_file(engines.workspace, relayed=relayed) as file:
-        assert run(engines, "for i in {1..300}; do echo o$i; echo e$i >&2; done", stdout=file, stderr=file) == 0
+        words = ("--", "for i in {1..300}; do echo o$i; echo e$i >&2; done")
+        program = "instinct-exec" if launcher == "cold" else launcher
+        assert engines.program(program, *words, capture_output=False, stdout=file, stderr=file, env=env).returncode == 0
         lines = read(file)
-    for letter in "oe":
-        assert [line for line in lines if line[0] == letter] == [f"{letter}{i}" for i in range(1, 301)]
+    assert lines[1:] == [f"{letter}{i}" for i in range(1, 301) for letter in "oe"]
 
 
 def test_a_file_that_the_command_could_not_open_does_not_go_in(engines: Engines) -> None:
@@ -125,3 +132,35 @@ def test_a_writer_left_behind_that_never_pauses_holds_nobody_up(engines: Engines
         assert engines.program(launcher, *words, capture_output=False, stdout=file, stderr=file).returncode == 3
         assert "now" in read(file)
     assert engines.program("instinct", "session", "end", "s").returncode == 0
+
+
+@pytest.mark.parametrize("launcher", ["instinct-exec-c", "instinct-exec"])
+def test_output_that_the_file_does_not_take_is_no_success(engines: Engines, launcher: str) -> None:
+    with log_file(engines.workspace, relayed=True) as file:
+        run = subprocess.run(
+            engines.argv(launcher, "--", "head -c 8000 /dev/zero"), stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE, cwd=engines.workspace,
+            env=engines.env, check=False, timeout=60, preexec_fn=_small_files,
+        )  # fmt: skip
+    assert run.returncode in (125, -signal.SIGPIPE)  # as it was still writing or not
+    assert b"not all of its output" in run.stderr
+
+
+def _small_files() -> None:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def test_a_descriptor_handed_to_a_program_outside_holds_nobody_up(engines: Engines) -> None:
+    """As ssh's master does: it keeps what it was sent for as long as it likes."""
+    with socket.socket(socket.AF_UNIX) as server, log_file(engines.workspace, relayed=True) as file:
+        server.bind(str(engines.workspace / "s"))
+        server.listen()
+        (engines.workspace / "hand.py").write_text(
+            "import socket\ns = socket.socket(socket.AF_UNIX)\ns.connect('s')\nsocket.send_fds(s, [b'x'], [1])\nprint('sent', flush=True)\n"
+        )
+        assert run(engines, "python3 hand.py", stdout=file, stderr=subprocess.DEVNULL) == 0
+        connection, _ = server.accept()
+        with connection:
+            _, kept, _, _ = socket.recv_fds(connection, 1, 1)
+            assert read(file) == ["before", "sent"]
+            for fd in kept:
+                os.close(fd)

@@ -71,6 +71,7 @@ class Confinement:
 
         try:
             self._close_all_but(report, *self.needed())
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a caller that ignores it would have the kernel take our children unseen
             self._stay_with_launcher(supervise.PARENT_DIED, report)
             privileges.adopt_orphans()
             program = bubblewrap.start(self, report)
@@ -87,6 +88,7 @@ class Confinement:
         """As the first process of a jail whose mounts are made: the attendant."""
         try:
             signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)  # bubblewrap has let SIGCHLD through
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._close_all_but(report, *self.needed())
             # bubblewrap has asked for its own death signal by now; a launcher that was killed before has ended unnoticed.
             self._stay_with_launcher(signal.SIGKILL, report)
