@@ -20,7 +20,7 @@ def choose_workspace(asked: str, environ: Mapping[str, str], cwd: str, homes: tu
     source = "--workspace" if asked else "INSTINCT_WORKSPACE" if named else ""
     chosen = os.path.realpath(os.path.join(cwd, named)) if named else git_top_level(os.path.realpath(cwd))
     if not os.path.isdir(chosen):
-        raise WorkspaceError(f"workspace `{chosen}` is not a directory", hint="make it first, or name another with --workspace")
+        raise WorkspaceError(f"workspace `{chosen}` is not a directory", hint="make it first, or name another (--workspace DIR, in Python workspace=DIR)")
     for home in (os.path.realpath(home) for home in homes if home.startswith("/")):
         if chosen == "/" or home == chosen or home.startswith(chosen.rstrip("/") + "/"):
             what = (
@@ -33,7 +33,7 @@ def choose_workspace(asked: str, environ: Mapping[str, str], cwd: str, homes: tu
             where = f" (from {source})" if source else ""
             raise WorkspaceError(
                 f"workspace `{chosen}`{where} is {what}: a command could write all of it",
-                hint="go to a project folder, or name one: --workspace DIR (also INSTINCT_WORKSPACE)",
+                hint="go to a project folder, or name one: --workspace DIR (in Python workspace=DIR, also INSTINCT_WORKSPACE)",
             )
     return chosen
 

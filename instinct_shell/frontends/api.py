@@ -2,12 +2,14 @@
 
 from instinct_shell import InstinctEngine
 
-engine = InstinctEngine.from_profile("dev", workspace="/srv/app")
+engine = InstinctEngine.from_profile("dev", workspace=".")  # any folder that exists
 verdict = engine.judge({"type": "shell_command", "content": "rm -rf ~"})
 verdict.allow, verdict.reason, verdict.alternative
 """
 
 from __future__ import annotations
+
+import os
 
 from ..model.intent import Intent
 from ..model.verdict import Verdict
@@ -34,7 +36,8 @@ class InstinctEngine:
         """
         from ..wiring import open_guard
 
-        return cls(open_guard(profile=name, workspace=workspace, session=session, cwd=cwd or workspace))
+        workspace = os.path.abspath(workspace) if workspace else ""
+        return cls(open_guard(profile=name, workspace=workspace, session=session, cwd=os.path.abspath(cwd) if cwd else workspace))
 
     def intent(self, asked: Intent | Mapping[str, object]) -> Intent:
         """The intent itself, or the one that a mapping describes: {"type", "content" | "target", "metadata"?, "cwd"?, "env"?}."""

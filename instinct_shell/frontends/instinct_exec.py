@@ -63,6 +63,10 @@ class ExecOptions(Value):
 def main(arguments: list[str] | None = None) -> int:
     """The program `instinct-exec`; returns its exit status, or ends by the signal that ended the command."""
     given = sys.argv[1:] if arguments is None else arguments
+    return guarded(lambda: _main(given), usage_status=Exit.FAILED)
+
+
+def _main(given: list[str]) -> int:
     if given and given[0] in {"-h", "--help"}:
         sys.stdout.write(HELP)
         return Exit.OK
@@ -71,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
 
         sys.stdout.write(f"instinct-exec, version {VERSION}\n")
         return Exit.OK
-    return guarded(lambda: _run(options_from(given)), usage_status=Exit.FAILED)
+    return _run(options_from(given))
 
 
 def options_from(arguments: list[str]) -> ExecOptions:

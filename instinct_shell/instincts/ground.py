@@ -122,10 +122,10 @@ class Ground:
             return "the whole system"
         if path == self.workspace:
             return "the whole workspace"
+        if path in self.homes:
+            return "the home directory"  # also where the workspace lies below it
         if inside(self.workspace, path):
             return "a folder above the workspace"
-        if path in self.homes:
-            return "the home directory"
         if any(inside(home, path) for home in self.homes):
             return "a folder above the home directory"
         return ""

@@ -217,6 +217,8 @@ class ProfileStore:
         if parent is None and name == "base" and os.path.dirname(source) == self.shipped:
             start = Resolved(name, {}, (), (), ())
         else:
+            if parent is None:
+                raise ProfileError(f"{source}: extends: missing; a profile builds on a shipped one", hint='start with extends = "dev"')
             if not isinstance(parent, str) or parent not in SHIPPED:
                 raise ProfileError(
                     f"{source}: extends: `{parent}` is not a shipped profile{nearest(str(parent), SHIPPED)}",

@@ -66,7 +66,7 @@ def open_guard(
     except OSError as error:
         raise WorkspaceError("the current directory is gone", hint="cd to a folder that exists") from error
     if not os.path.isdir(cwd):
-        raise WorkspaceError(f"`{cwd}` is not a directory", hint="name a folder that exists with --cwd")
+        raise WorkspaceError(f"`{cwd}` is not a directory", hint="name a folder that exists: as workspace, or as the cwd of the command")
     environ = {**os.environ, **(overlay or {})}
     person = Person(environ)
     state = state_dir()

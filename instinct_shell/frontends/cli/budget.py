@@ -66,7 +66,7 @@ def show(session: str, profile: str, *, as_json: bool) -> int:
     return 1 if wrong else 0
 
 
-@command.command(name="set", epilog="\b\nExample:\n  instinct budget set session 5        instinct budget set day none")
+@command.command(name="set", epilog="\b\nExamples:\n  instinct budget set session 5\n  instinct budget set day none")
 @click.argument("scope", type=click.Choice(SCOPES))
 @click.argument("amount", metavar="AMOUNT|none")
 @_PROFILE

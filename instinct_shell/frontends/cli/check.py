@@ -182,7 +182,7 @@ def command() -> click.Command:
     """The same options for click."""
     import click
 
-    @click.command("check", epilog="Example: instinct check -c 'git push --force'    Status: 0 allow, 3 ask, 126 deny, 125 failure.")
+    @click.command("check", epilog="\b\nExample:\n  instinct check -c 'git push --force'\nStatus: 0 allow, 3 ask, 126 deny, 125 failure.")
     @click.option("-c", "text", metavar="TEXT", help="Shell text to judge.")
     @click.option("--profile", default="", metavar="NAME", help="dev, staging, prod, or stricter than yours.")
     @click.option("--workspace", default="", metavar="DIR", help="The folder the agent works in (default: the git top level).")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..present import Style
 
 
-@click.command("doctor", epilog="Example: instinct doctor --level partial        Status: 0 healthy, 125 not.")
+@click.command("doctor", epilog="\b\nExample:\n  instinct doctor --level partial\nStatus: 0 healthy, 125 not.")
 @click.option(
     "--level", type=click.Choice(["full", "partial"]), default="full", help="Try a jail of this level, not above (default: the best)."
 )

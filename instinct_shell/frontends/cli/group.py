@@ -36,7 +36,7 @@ class Verbs(click.Group):
 @click.group(
     cls=Verbs,
     name="instinct",
-    epilog="Example: instinct check -c 'rm -rf ~'        Run a command under guard: instinct-exec -- CMD",
+    epilog="\b\nExamples:\n  instinct check -c 'rm -rf ~'\n  instinct-exec -- CMD    (runs a command under guard)",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
 )
 @click.version_option(VERSION, prog_name="instinct")
@@ -53,9 +53,14 @@ def run_click(arguments: list[str]) -> int:
         return UsageError.exit_status
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "instinct"
-        raise UsageError(error.format_message().rstrip("."), hint=f"see `{command} --help`") from error
+        raise UsageError(_one_line(error.format_message()).rstrip("."), hint=f"see `{command} --help`") from error
     except click.Abort as error:
         raise KeyboardInterrupt from error
     except click.ClickException as error:
         raise UsageError(error.format_message()) from error
     return result if isinstance(result, int) else 0
+
+
+def _one_line(message: str) -> str:
+    """click lists the choices of a missing argument one a line, and indented; a message of ours is one line."""
+    return " ".join(message.split())

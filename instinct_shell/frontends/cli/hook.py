@@ -8,7 +8,7 @@ from ..hooks.protocol import MOMENTS
 from ..hooks.registry import AGENTS
 
 
-@click.command("hook", epilog="Example: echo '{...}' | instinct hook --agent claude pre    It is called by the agent; `instinct install` registers it.")
+@click.command("hook", epilog="\b\nExample:\n  echo '{...}' | instinct hook --agent claude pre\nIt is called by the agent; `instinct install` registers it.")
 @click.option("--agent", required=True, type=click.Choice(AGENTS), help="Whose JSON is spoken.")
 @click.option("--exec", "exec_path", default="", metavar="PATH", help="Rewrite allowed shell calls to this instinct-exec.")
 @click.option("--shell-held", is_flag=True, help="The agent's shell is ours: what it runs is judged and jailed there.")

@@ -61,7 +61,7 @@ WRONG = [
     ('extends = "dev"\n[spend]\nsession_ceiling = "10.0000001"\n', "is not an amount"),
     ('extends = "dve"\n', "extends: `dve` is not a shipped profile (did you mean `dev`?)"),
     ('extends = "mine"\n', "extends: `mine` is not a shipped profile"),
-    ("version = 1\n", "extends: `None` is not a shipped profile"),
+    ("version = 1\n", "extends: missing"),
     ('extends = "dev"\nrule = 1\n', "rule: must be an array of tables"),
     ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "deny"\nreason = "r"\n', "no condition"),
     ('extends = "dev"\n[[rule]]\nid = "x"\ndecision = "no"\nreason = "r"\neffects = ["*"]\n', "decision: `no` is not one of"),
