@@ -227,7 +227,7 @@ two disks (`mv` copies then, other programs may fail), and the workspace must no
   owners show as `nobody` at full, and nobody, root included, can change owners: root's `tar x` needs `--no-same-owner`.
 - Files that the caller hands over as stdin, stdout or stderr pass as they are only where the command may write them by name; others are opened anew
   read-only or relayed, and folders and block devices are refused.
-- A one-shot command's background processes end with it. Its process limit counts, for root, from three hundred on (pid_max of the namespace, Linux 6.14), and at
+- A one-shot command's background processes (`nohup server &`) end with it, and nothing says so: `--session NAME` keeps them. Its process limit counts, for root, from three hundred on (pid_max of the namespace, Linux 6.14), and at
   partial not at all; memory is counted for each process.
 """
 

@@ -242,8 +242,9 @@ def test_undo_verbs(instinct, state, tmp_path):
     Undo(str(state)).snapshot("abc123", effects, str(work))
     for name in "fg":
         (work / name).write_text("second")
+    assert instinct("undo", "list")[1].endswith("  (f, ...)\n")
     assert "abc123" in instinct("undo", "list")[1]
-    assert json.loads(instinct("undo", "list", "--json")[1])[0]["run"] == "abc123"
+    assert json.loads(instinct("undo", "list", "--json")[1])[0] | {"at": 0} == {"run": "abc123", "at": 0, "bytes": 10, "command": ""}
     assert "f\n" in instinct("undo", "show", "abc")[1]
     assert json.loads(instinct("undo", "show", "abc", "--json")[1])["workspace"] == str(work)
     status, out, err = instinct("undo", "restore", "abc", "f")

@@ -82,6 +82,13 @@ def test_caches_are_listed_and_cleaned(person) -> None:
     listed = [json.loads(line) for line in person.instinct("cache", "list", "--json").stdout.splitlines()]
     assert [each["workspace"] for each in listed] == [str(person.workspace)]
     assert person.instinct("cache", "clean").returncode == 2
+    engine = person.state / "run"
+    folder = next(each for each in (person.home / ".cache/instinct-shell").iterdir() if each.is_dir())
+    (folder.parent / "0123456789abcdef").mkdir()
+    (folder.parent / "0123456789abcdef.workspace").write_text(str(engine), encoding="utf-8")
+    env = {"XDG_RUNTIME_DIR": ""}
+    assert str(engine) not in person.instinct("cache", "list", env=env).stdout.decode()
+    assert person.instinct("cache", "clean", str(engine), env=env).returncode == 0
     assert person.instinct("cache", "clean", "--unused", "1").stdout == b""
     assert person.instinct("cache", "clean", str(person.workspace)).returncode == 0
     assert person.instinct("cache", "list").stdout == b""

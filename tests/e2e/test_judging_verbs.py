@@ -21,6 +21,18 @@ def test_a_task_is_stated_shown_quoted_and_cleared(programs) -> None:
     assert programs.instinct("check", "-c", "touch other.txt").returncode == 0
 
 
+def test_a_task_that_holds_nothing_back_says_so(programs) -> None:
+    assert b"nothing is outside this task" in programs.instinct("task", "set", "look around").stderr
+    assert programs.instinct("task", "set", "look around", "--operations", "file.read").stderr == b""
+
+
+def test_what_can_be_undone_is_listed_by_its_command(programs, jail_works) -> None:
+    (programs.workspace / "old.txt").write_text("old", encoding="utf-8")
+    assert programs.sh("rm old.txt").returncode == 0
+    assert programs.instinct("undo", "list").stdout.endswith(b" bytes  rm old.txt\n")
+    assert [each["command"] for each in programs.json("undo", "list", "--json")] == ["rm old.txt"]
+
+
 def test_a_task_of_a_session(programs) -> None:
     programs.instinct("task", "set", "look", "--operations", "file.read", "--session", "one")
     assert programs.instinct("check", "-c", "touch other.txt", "--session", "one").returncode == 3

@@ -13,6 +13,8 @@ from ...execution.caches import Kept, kept, remove
 from ...execution.host import Person
 from ...execution.processes import duration
 from ...model.refusal import explain
+from ...resident import protocol
+from ...wiring import state_dir
 
 _EXAMPLE = "\b\nExample:\n  instinct cache list\n  instinct cache clean --unused 30\n  instinct cache clean ~/projects/shop"
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object a folder.")
@@ -30,7 +32,9 @@ def command() -> None:
 @_JSON
 def list_caches(*, as_json: bool) -> None:
     """Every cache folder of yours, the largest first."""
-    found = kept(_home())
+    engine = protocol.folder(os.environb, os.getuid())
+    nobodys = {os.path.realpath(each) for each in (os.fsdecode(engine), os.path.join(state_dir(), "run")) if each}  # where the warm engine works
+    found = [one for one in kept(_home()) if one.workspace not in nobodys]
     for one in found:
         _show(one, as_json=as_json)
     if not as_json:

@@ -61,6 +61,8 @@ def set_(text: str, paths: tuple[str, ...], operations: tuple[str, ...], session
     tasks.keep(state_dir(), session, _place(workspace), task)
     if as_json:
         click.echo(json.dumps(_object(task)))
+    if not named_paths and not named_operations:
+        click.echo("nothing is outside this task: name --paths or --operations, and other changes are asked for", err=True)
 
 
 @command.command(name="show", epilog="\b\nExample:\n  instinct task show --json")

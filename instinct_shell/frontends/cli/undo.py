@@ -9,15 +9,19 @@ import time
 
 import click
 
-from ...execution.undo import Undo
+from ...errors import StorageError
+from ...execution.undo import Kept, Undo
 from ...model.codec import encode
 from ...model.record import AuditRecord, RecordKind
 from ...storage.audit import AuditTrail
-from ...wiring import state_dir
-from ..present import style_of
+from ...wiring import audit_trail, state_dir
+from ..present import clip, style_of
+from .audit import runs_of
 
 _EXAMPLES = "\b\nExamples:\n  instinct undo list\n  instinct undo show 3f9c2a\n  instinct undo restore 3f9c2a src/notes.txt"
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+_SHOWN = 80  # characters of a command in the list
+_JUDGED_BEFORE = 60  # seconds that a record may be older than what was kept for its run
 
 
 @click.group(name="undo", epilog=_EXAMPLES)
@@ -28,15 +32,45 @@ def command() -> None:
 @command.command(name="list", epilog="\b\nExample:\n  instinct undo list --json")
 @_JSON
 def list_(*, as_json: bool) -> None:
-    """The runs that can be undone, newest first."""
-    kept = Undo(state_dir()).list()
+    """The runs that can be undone, newest first: when, run, how much is kept, what ran."""
+    undo = Undo(state_dir())
+    kept = undo.list()
+    commands = _commands(kept)
     if as_json:
-        click.echo(json.dumps([{"run": each.run, "at": each.at, "bytes": each.bytes} for each in kept]))
+        click.echo(json.dumps([{"run": each.run, "at": each.at, "bytes": each.bytes, "command": commands.get(each.run, "")} for each in kept]))
         return
+    style = style_of(sys.stdout, os.environ)
     for each in kept:
-        click.echo(f"{time.strftime('%Y-%m-%d %H:%M:%S', time.localtime(each.at))}  {each.run:<20} {each.bytes:>12,} bytes")
+        when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(each.at))
+        what = clip(style.clean(commands.get(each.run) or _first(undo, each)), _SHOWN)
+        click.echo(f"{when}  {each.run:<12} {each.bytes:>12,} bytes  {what}".rstrip())
     if not kept:
         click.echo("nothing is kept", err=True)
+
+
+def _commands(kept: tuple[Kept, ...]) -> dict[str, str]:
+    """What the trail says ran, by run; nothing where it does not reach back or cannot be read: `instinct audit verify` is for that."""
+    if not kept:
+        return {}
+    trail = audit_trail()
+    wanted, begin = {each.run for each in kept}, min(each.at for each in kept) - _JUDGED_BEFORE
+    try:
+        since = 1
+        for since in reversed(trail.segments()):  # the newest are in the last segments: a long trail is not read whole
+            first = next(trail.records(since=since), None)
+            if first is not None and first.at <= begin:
+                break
+        return {run.run: run.content for run in runs_of(trail.records(since=since)) if run.run in wanted}
+    except StorageError:
+        return {}  # what is kept can be given back without its name
+
+
+def _first(undo: Undo, kept: Kept) -> str:
+    try:
+        entries = undo.show(kept.run).entries
+    except StorageError:
+        return ""
+    return f"({entries[0].path}{', ...' if len(entries) > 1 else ''})" if entries else ""
 
 
 @command.command(name="show", epilog="\b\nExample:\n  instinct undo show 3f9c2a")
