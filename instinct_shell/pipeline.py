@@ -10,7 +10,7 @@ from functools import partial
 
 from .effects.derive import derive_evaluation
 from .effects.own_rows import rows_of
-from .effects.writes import effects_of_intent
+from .effects.writes import place_of, placed, read_as
 from .engine import records
 from .engine.commands import command_effects
 from .engine.confine import moves_tree
@@ -126,7 +126,7 @@ class Pipeline:
         evaluation = derivation.evaluation if derivation else None
         if self._profile.allow_programs or self._profile.rules:
             effects += command_effects(evaluation)  # there a program counts even when it changes nothing that is known
-        effects += rule_costs(intent, effects, self._profile, situation)
+        effects = placed(intent, effects + rule_costs(intent, effects, self._profile, situation))
         scripted: tuple[Effect, ...] = ()
 
         # The host is asked by need: a judgement that its reflexes end never looks at a disk.
@@ -138,6 +138,7 @@ class Pipeline:
             if derivation is None or not derivation.wanted:
                 return (), {}
             scripted, read = follow(derivation, partial(self._derive, surroundings, derivation.evaluation), ask)
+            scripted = placed(intent, scripted)
             return scripted, read
 
         verdict, facts = judge(
@@ -166,14 +167,15 @@ class Pipeline:
 
     def _read(self, intent: Intent, surroundings: Surroundings) -> tuple[Parsed | None, Derivation | None, tuple[Effect, ...]]:
         """Steps 3 to 5: text to tree, tree to invocations, invocations to effects."""
-        if intent.type is not IntentType.SHELL_COMMAND:
-            return None, None, effects_of_intent(intent, home=surroundings.home)
-        check_text(intent.content)
-        parsed = self._parser.parse(intent.content)
+        text, known = (intent.content, ()) if intent.type is IntentType.SHELL_COMMAND else read_as(intent, surroundings.home)
+        if intent.type is not IntentType.SHELL_COMMAND and not text:
+            return None, None, known
+        check_text(text)
+        parsed = self._parser.parse(text)
         with DESCRIBING:
             evaluation = evaluate(parsed.script, surroundings, self._parser.parse)
         derivation = self._derive(surroundings, evaluation, ())
-        return parsed, derivation, derivation.effects
+        return parsed, derivation, known + derivation.effects
 
     def _derive(self, surroundings: Surroundings, evaluation: Evaluation, files: tuple[tuple[str, str], ...]) -> Derivation:
         """The effects of an evaluated text; files: scripts whose text is known."""
@@ -380,7 +382,7 @@ def surroundings_of(intent: Intent, situation: Situation) -> Surroundings:
     env = dict(intent.env)
     home, user = env.get("HOME") or situation.home, env.get("USER") or situation.user
     given = Stdin("inherit", None if intent.stdin == "pipe" else literal(intent.stdin), outer="pipe" if intent.stdin == "pipe" else "file")
-    known = Surroundings(intent.cwd, home, intent.env, intent.argv0, intent.positional, user, workspace=situation.workspace)
+    known = Surroundings(place_of(intent, home), home, intent.env, intent.argv0, intent.positional, user, workspace=situation.workspace)
     return known.replace(stdin=given) if intent.stdin else known
 
 

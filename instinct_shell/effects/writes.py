@@ -47,6 +47,33 @@ def effects_of_intent(intent: Intent, home: str = "") -> tuple[Effect, ...]:
     return ()
 
 
+def read_as(intent: Intent, home: str = "") -> tuple[str, tuple[Effect, ...]]:
+    """What an intent that is no shell command is judged by: shell text that is equal to it, "" for none, and effects besides."""
+    effects = effects_of_intent(intent, home)
+    if intent.type is not IntentType.TOOL_CALL:
+        return "", effects
+    from .tool_calls import told
+
+    said = told(intent, home)
+    return said.text, effects + said.effects
+
+
+def place_of(intent: Intent, home: str = "") -> str:
+    """The folder that the intent's text runs in: cwd, but for a tool call whose arguments name another."""
+    if intent.type is not IntentType.TOOL_CALL:
+        return intent.cwd
+    from .tool_calls import place_told
+
+    return place_told(intent, home)
+
+
+def placed(intent: Intent, effects: tuple[Effect, ...]) -> tuple[Effect, ...]:
+    """The effects with spans that hold for the intent: those of a tool call stand in its arguments, not in a text of their own."""
+    if intent.type is not IntentType.TOOL_CALL:
+        return effects
+    return tuple(effect.replace(span=Span(0, len(intent.content))) for effect in effects)
+
+
 def _path(text: str, cwd: str, home: str) -> Target:
     if home and (text == "~" or text.startswith("~/")):
         text = home + text[1:]
@@ -81,4 +108,4 @@ def dollars_to_micros(value: object) -> int | None:
         return None
 
 
-__all__ = ["dollars_to_micros", "effects_of_intent"]
+__all__ = ["dollars_to_micros", "effects_of_intent", "place_of", "placed", "read_as"]

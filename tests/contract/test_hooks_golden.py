@@ -8,13 +8,14 @@ from pathlib import Path
 import hook_clients
 import pytest
 
+from instinct_shell.engine.replay import replay, same
 from instinct_shell.frontends.hooks.judging import HookOptions, answer
 from instinct_shell.frontends.hooks.protocol import MOMENTS, Answer, Moment
 from instinct_shell.frontends.hooks.registry import AGENTS, dialect
 from instinct_shell.frontends.rewriting import original
 from instinct_shell.model.record import RecordKind
 from instinct_shell.storage.grants import GrantBook
-from instinct_shell.wiring import audit_trail, state_dir
+from instinct_shell.wiring import audit_trail, open_guard, state_dir
 
 CASES = Path(__file__).resolve().parent.parent / "cases" / "client-hook-calls.jsonl"
 RECORDED = [json.loads(line) for line in CASES.read_text(encoding="utf-8").splitlines()]
@@ -103,6 +104,56 @@ def test_harmful_is_blocked_and_the_model_reads_why_and_what_instead(agent: str,
 def test_harmless_runs(agent: str, workspace: Path, home: Path) -> None:
     data = hook_clients.inputs(agent, HARMLESS, str(workspace))
     assert seen(agent, ask(agent, data), data) == ("ran", "")
+
+
+MCP_HARM = [
+    ("mcp__shell__run", {"command": "rm -rf ~"}),
+    ("mcp__shell__run", {"command": "rm -rf .", "cwd": "~"}),
+    ("mcp__shell__batch", {"calls": [{"command": "exit"}, {"command": "rm -rf ~"}]}),
+    ("mcp__shell__run", {"command": "rm -rf ~\nit's"}),
+    ("mcp__postgres__query", {"sql": "DROP TABLE users;"}),
+    ("mcp__postgres__query", {"query": "DELETE FROM users"}),
+    ("mcp__postgres__query", {"query": "UPDATE users SET admin = true"}),
+    ("mcp__db__execute_sql", {"sql": "DROP DATABASE prod"}),
+    ("mcp__filesystem__write_file", {"path": "/etc/profile", "content": "x"}),
+    ("mcp__filesystem__read_file", {"path": ".env"}),
+    ("mcp__filesystem__move_file", {"source": "a", "destination": "/etc/profile"}),
+    ("mcp__filesystem__delete_file", {"path": "/etc/profile"}),
+    ("mcp__web__fetch", {"url": "file:///etc/shadow"}),
+]
+MCP_HARMLESS = [
+    ("mcp__shell__run", {"command": "git status"}),
+    ("mcp__postgres__query", {"sql": "SELECT * FROM users"}),
+    ("mcp__postgres__query", {"query": "SELECT name FROM users WHERE id = 3"}),
+    ("mcp__web__search", {"query": "drop table users"}),
+    ("mcp__web__fetch", {"url": "https://example.org/"}),
+    ("mcp__filesystem__write_file", {"path": "src/a.txt", "content": "x"}),
+    ("mcp__filesystem__read_file", {"path": "README.md"}),
+    ("mcp__filesystem__list_directory", {"path": "."}),
+    ("mcp__linear__create_issue", {"title": "rm -rf ~"}),
+]
+
+
+def mcp_call(tool: str, given: object, workspace: Path) -> dict[str, object]:
+    common = {"hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": str(workspace), "permission_mode": "default"}
+    return {**common, "tool_name": tool, "tool_input": given}
+
+
+@pytest.mark.parametrize(("tool", "given"), MCP_HARM)
+def test_a_call_of_an_mcp_tool_is_judged_by_its_arguments(tool: str, given: object, workspace: Path, home: Path) -> None:
+    data = mcp_call(tool, given, workspace)
+    outcome, reason = seen("claude", ask("claude", data), data)
+    assert outcome == "blocked"
+    assert reason.startswith("instinct: denied by ")
+    records = [record for record in audit_trail().records() if record.kind is RecordKind.JUDGED]
+    body, profile = dict(records[-1].body), open_guard(cwd=str(workspace)).profile
+    assert same(replay(body, profile), body), "the record does not judge to the same again"
+
+
+@pytest.mark.parametrize(("tool", "given"), MCP_HARMLESS)
+def test_a_harmless_call_of_an_mcp_tool_runs(tool: str, given: object, workspace: Path, home: Path) -> None:
+    data = mcp_call(tool, given, workspace)
+    assert seen("claude", ask("claude", data), data) == ("ran", "")
 
 
 @pytest.mark.parametrize("agent", AGENTS)

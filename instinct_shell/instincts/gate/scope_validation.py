@@ -42,7 +42,14 @@ _FILE_BY_FILE = ("cp", "split", "csplit", "install", "dd")  # they leave a folde
 _INTO_FOLDERS = ("cp", "mv", "ln")  # a folder that is there already receives the thing instead of becoming it
 MOST = 256  # questions of one judgement
 _LOOK = "see where it leads: `ls -la`"
-_FILE_INTENTS = (IntentType.FILE_READ, IntentType.FILE_WRITE, IntentType.FILE_EDIT, IntentType.FILE_DELETE, IntentType.FILE_MOVE)
+_FILE_INTENTS = (
+    IntentType.FILE_READ,
+    IntentType.FILE_WRITE,
+    IntentType.FILE_EDIT,
+    IntentType.FILE_DELETE,
+    IntentType.FILE_MOVE,
+    IntentType.TOOL_CALL,
+)
 
 
 class ScopeValidation(BuiltIn):
