@@ -25,6 +25,9 @@ _VERBS = {
 }
 _INSIDE = "name a path inside the workspace, such as `rm -rf ./build`"
 _WRITE_INSIDE = "write inside the workspace, such as `mkdir -p build`, or under /tmp"
+_LEAVE = "leave it where it is, and work on a copy inside the workspace"
+_ONE_FILE = "name the one file inside the workspace that needs it, and look first: `ls -la`"
+_DISKS = "write to a file inside the workspace, and see which disks there are: `lsblk`"
 _ROOTS = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
 
 
@@ -56,7 +59,18 @@ def _created(path: str, ground: Ground) -> Said | None:
     """Creating destroys nothing, but nothing belongs into a device, `/proc`, `/sys` or the repository's own store."""
     if ground.is_sink(path) or not path.startswith(("/dev/", "/proc/", "/sys/")) or ground.in_scope(path):
         return None
-    return Decision.DENY, f"writes to {shown(path)}, {ground.place(path)}", _WRITE_INSIDE
+    return Decision.DENY, f"writes to {shown(path)}, {ground.place(path)}", _instead(EffectKind.FILE_CREATE, path)
+
+
+def _instead(kind: EffectKind, path: str) -> str:
+    """What to do instead of an effect of this kind outside the scope."""
+    if kind is EffectKind.FILE_MOVE:
+        return _LEAVE
+    if kind in LOSSES:
+        return _INSIDE
+    if kind is EffectKind.FILE_METADATA:
+        return _ONE_FILE
+    return _DISKS if path.startswith("/dev/") else _WRITE_INSIDE
 
 
 def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground) -> Said | None:
@@ -73,11 +87,11 @@ def _loss(effect: Effect, path: str, earlier: tuple[Effect, ...], ground: Ground
         what = f"everything in {covered}" if effect.has("sweep") else covered
         if path == ground.workspace and effect.kind is EffectKind.FILE_DELETE:
             return Decision.DENY, f"{verb} {what} ({shown(path)}), the repository included", _INSIDE
-        return Decision.DENY, f"{verb} {what} ({shown(path)})", _INSIDE
+        return Decision.DENY, f"{verb} {what} ({shown(path)})", _instead(effect.kind, path)
     if not ground.in_scope(path):
         unset = effect.get("unset")
         why = f"; `${unset}` is not set, which leaves this path" if unset else ""
-        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}{why}", _INSIDE
+        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}{why}", _instead(effect.kind, path)
     if ground.is_repository(path):
         return (
             Decision.DENY,
@@ -129,7 +143,7 @@ def _change(effect: Effect, path: str, ground: Ground) -> Said | None:
             return None  # a new name somewhere else, over nothing: scope-validation asks
         if effect.kind is EffectKind.FILE_METADATA and effect.has("touch") and not _ROOTS.intersection(effect.origin):
             return Decision.ASK, f"changes the times of {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
-        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}", _WRITE_INSIDE
+        return Decision.DENY, f"{verb} {ground.shown(path)}, {ground.place(path)}", _instead(effect.kind, path)
     if effect.has("whole") and path == ground.workspace and effect.kind in (EffectKind.FILE_WRITE, EffectKind.FILE_APPEND):
         return (
             Decision.DENY,
@@ -153,7 +167,7 @@ def _pattern(effect: Effect, ground: Ground) -> Said | None:
     if effect.kind in LOSSES:
         if folder and ground.covers_scope(folder):
             if effect.kind is EffectKind.FILE_DELETE or folder != ground.workspace:
-                return Decision.DENY, f"{verb} everything in {ground.covers_scope(folder)} ({shown(glob)})", _INSIDE
+                return Decision.DENY, f"{verb} everything in {ground.covers_scope(folder)} ({shown(glob)})", _instead(effect.kind, folder)
         if folder and folder in ground.scratch:
             return (
                 Decision.ASK,
@@ -163,7 +177,7 @@ def _pattern(effect: Effect, ground: Ground) -> Said | None:
     if not ground.in_scope(stem) and not (ground.in_scope(stem + "/x") and stem != "/"):
         if effect.kind is EffectKind.FILE_CREATE or (effect.kind is EffectKind.FILE_LINK and not effect.has("force")):
             return None
-        return Decision.DENY, f"{verb} {shown(glob)}, {ground.place(stem)}", _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE
+        return Decision.DENY, f"{verb} {shown(glob)}, {ground.place(stem)}", _instead(effect.kind, stem)
     if effect.kind in LOSSES and ground.in_workspace(stem) and _reaches_repository(glob, ground):
         return Decision.DENY, f"{verb} the repository's own data by {shown(glob)}", _INSIDE
     if effect.kind is EffectKind.FILE_DELETE and ground.in_workspace(stem) and not ground.rebuildable(stem + "/x"):
@@ -216,7 +230,7 @@ def _dynamic(effect: Effect, ground: Ground, jail_level: str) -> Said | None:
         return (
             Decision.DENY,
             f"{verb} a path that begins with {shown(prefix)}, {ground.place(folder)}",
-            _INSIDE if effect.kind in LOSSES else _WRITE_INSIDE,
+            _instead(effect.kind, prefix),
         )
     if effect.kind in LOSSES:
         below = ground.in_scope(folder) and folder not in ground.writable

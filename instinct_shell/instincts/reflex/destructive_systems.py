@@ -6,6 +6,7 @@ from ...model.effect import Effect, EffectKind
 from ...model.profile import Profile
 from ...model.verdict import Decision
 from ..base import shown
+from ..ground import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +31,13 @@ _INSTEAD = {
     "docker": "`docker ps -a`",
     "aws": "`aws sts get-caller-identity`",
     "restic": "`restic snapshots`",
+}
+# Tool -> (how its stores begin, how one is listed).
+_LISTED = {"aws": ("s3://", "aws s3 ls"), "gsutil": ("gs://", "gsutil ls")}
+# Engine -> (what an unscoped delete does there, what to do instead): no rows and no WHERE.
+_STORES = {
+    "redis": ("deletes every key of", "name the keys that should go, and count them first"),
+    "mongo": ("changes or deletes every document of", "name the documents by a filter, and count them first"),
 }
 # What takes a service away, against what only starts it again.
 _STOPPING = frozenset(
@@ -83,8 +91,13 @@ def judge_system(effect: Effect, profile: Profile) -> Said | None:
         return None
     words, instead = known
     tool = effect.get("tool") or effect.program
+    if kind is EffectKind.DB_DELETE_UNSCOPED:
+        words, instead = _STORES.get(effect.get("engine"), known)
     if kind is EffectKind.INFRA_DESTROY and tool in _INSTEAD:
         instead = f"show what is there: {_INSTEAD[tool]}"
+    scheme, lists = _LISTED.get(tool, ("", ""))
+    if kind is EffectKind.INFRA_DESTROY and lists and effect.target.text.startswith(scheme) and not effect.target.dynamic:
+        instead = f"show what is there: `{lists} {quoted(effect.target.text)}`"
     statement = effect.get("statement")
     detail = (
         f" ({shown(statement)})"
@@ -103,7 +116,10 @@ def _name(effect: Effect) -> str:
         or effect.get("resource")
         or effect.get("database")
         or effect.get("action")
-        or effect.get("tool")
-        or effect.program
     )
-    return shown(name) if name else "something"
+    tool = effect.get("tool") or effect.program
+    if not name and effect.kind in (EffectKind.DB_DROP, EffectKind.DB_DELETE_UNSCOPED):
+        return f"a database of {shown(effect.get('engine') or tool or 'some kind')}"
+    if not name and effect.kind is EffectKind.INFRA_DESTROY:
+        return f"whatever {shown(' '.join(filter(None, (tool, effect.get('verb')))) or 'it')} reaches"
+    return shown(name or tool) if name or tool else "something"

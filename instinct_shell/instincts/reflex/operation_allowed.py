@@ -15,6 +15,8 @@ upload by `curl -T`, `scp`, `rclone`, `git push https://token@elsewhere`. Tools 
 
 from __future__ import annotations
 
+import re
+
 from ...model.effect import Effect, EffectKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
@@ -191,6 +193,8 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
     tool = effect.get("tool") or effect.get("manager") or effect.program
     if tool in _TOOL_LOOKS and kind in (EffectKind.INFRA_APPLY, EffectKind.PACKAGE_PUBLISH):
         instead = f"look first: {_TOOL_LOOKS[tool]}"
+    if kind is EffectKind.PACKAGE_PUBLISH and not effect.target.text:
+        words = "publishes with"  # what, a manifest says
     name = (
         ground.shown(path)
         if path
@@ -250,8 +254,16 @@ def _kill(effect: Effect, profile: Profile) -> Said | None:
         return None
     if by == "all":
         return Decision.DENY, "kills every process of the user", "stop one child of your own by its pid"
-    words = f"kills every process named {name}" if by == "name" else f"kills {name}"
+    words = f"kills every process {_chosen(effect.target.text)}" if by == "name" else f"kills {name}"
     return max(profile.effect_decision(EffectKind.PROCESS_KILL), Decision.ASK), words, "see what runs: `ps -ef`"
+
+
+def _chosen(text: str) -> str:
+    """How processes are chosen: by name, by the port that they use (`:3000`, `tcp:3000`, `3000/tcp`) or by a path."""
+    port = re.fullmatch(r"(?:(?:tcp|udp)?:)?(\d+)(?:/(?:tcp|udp))?", text, re.IGNORECASE)
+    if port and not text.isdigit():
+        return f"that uses port `{port[1]}`"
+    return f"that uses {shown(text)}" if text.startswith("/") else f"named {shown(text)}"
 
 
 def _throwaway_row(effect: Effect, profile: Profile) -> bool:
