@@ -17,6 +17,8 @@ from .jail.syscalls import StepFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from .jail.plan import Plan
 
 _HELD = (LayerKind.READ_ONLY, LayerKind.PINNED_LINK, LayerKind.HIDDEN)
@@ -33,10 +35,12 @@ _MOST_FOLDERS = 512
 class Renames:
     """A watch over the protected files of one view, from before it is mounted. `fd` becomes readable when something new got a name beside one."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, before: Mapping[str, tuple[int, int] | None] | None = None) -> None:
+        """before: the files that the names led to when the view was planned, for a watch that begins later."""
         writable = [layer.path for layer in plan.layers if layer.kind is LayerKind.WRITABLE]
         held = [layer for layer in plan.layers if layer.kind in _HELD and any(layer.path.startswith(f"{folder.rstrip('/')}/") for folder in writable)]
-        self._known = {layer.path: _identity(layer.path) for layer in held}
+        now = identities(layer.path for layer in held)
+        self._known = now if before is None else {path: before.get(path, now[path]) for path in now}
         self._hidden = {layer.path for layer in held if layer.kind is LayerKind.HIDDEN}
         self._first = True  # what happened between the look above and the watch
         self._folders: dict[int, str] = {}
@@ -102,13 +106,27 @@ class Renames:
             self.fd = -1
 
 
+def attendant_of(launcher: int) -> int:
+    """The child of this launcher that has a child: its relays have none. 0 when there is none, or no more."""
+    return next((pid for pid in _children_of(launcher) if _children_of(pid)), 0)
+
+
+def identities(paths: Iterable[str]) -> dict[str, tuple[int, int] | None]:
+    """(device, inode) of each; None for what is not there."""
+    return {path: _identity(path) for path in paths}
+
+
 def _child_of(pid: int) -> int:
     """The command: the attendant itself lets nobody in."""
+    return next(iter(_children_of(pid)), 0)
+
+
+def _children_of(pid: int) -> list[int]:
     try:
         with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-            return int((file.read().split() or ["0"])[0])
+            return [int(word) for word in file.read().split()]
     except (OSError, ValueError):
-        return 0
+        return []
 
 
 def _identity(path: str) -> tuple[int, int] | None:

@@ -13,6 +13,7 @@ import select
 import struct
 import time
 
+from .renames import attendant_of
 from .unjudged import AWAY, Window, aside, culprits
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from ..model.effect import Effect
+    from .renames import Renames
 
 AFTER_S = 0.05
 _NEW = 0x80 | 0x100 | 0x8  # IN_MOVED_TO, IN_CREATE, IN_CLOSE_WRITE
@@ -76,6 +78,10 @@ class Vigil:
                 self._settle()
         except OSError:
             pass  # a disk that fails: the end of the run looks again
+
+    def note(self, line: str) -> None:
+        """For the trail alone."""
+        self._tell([line])
 
     def close(self) -> None:
         """End the watch."""
@@ -152,15 +158,14 @@ def _between(top: str, path: str) -> list[str]:
 class Apart:
     """A vigil kept by a process of its own, for a launcher that is not our child: it ends with that, or when we say so."""
 
-    def __init__(self, vigil: Vigil, launcher: int) -> None:
-        """launcher: a pidfd."""
+    def __init__(self, vigil: Vigil, pid: int, launcher: int, held: Callable[[], Renames]) -> None:
+        """pid, launcher: its number and a pidfd. held: the watch over protected files that the host may replace, to be made over there."""
         _LEFT[:] = [pid for pid in _LEFT if os.waitpid(pid, os.WNOHANG) == (0, 0)]
         self._told, tell = os.pipe2(os.O_CLOEXEC)
         stop, self._stop = os.pipe2(os.O_CLOEXEC)
-        pid = os.fork()
-        if pid == 0:
-            _keep(vigil, launcher, stop, tell)
-        self._pid = pid
+        self._pid = os.fork()
+        if self._pid == 0:
+            _keep(vigil, pid, launcher, held, stop, tell)
         for fd in (tell, stop):
             os.close(fd)
 
@@ -187,7 +192,7 @@ class Apart:
             os.close(fd)
 
 
-def _keep(vigil: Vigil, launcher: int, stop: int, told: int) -> NoReturn:
+def _keep(vigil: Vigil, pid: int, launcher: int, held: Callable[[], Renames], stop: int, told: int) -> NoReturn:
     import signal
 
     try:
@@ -199,8 +204,10 @@ def _keep(vigil: Vigil, launcher: int, stop: int, told: int) -> NoReturn:
         for fd in (launcher, stop):
             for each in (poll, ends):
                 each.register(fd, select.POLLIN)
-        if vigil.arm() >= 0:
-            poll.register(vigil.fd, select.POLLIN)
+        renames = held()
+        for fd in (vigil.arm(), renames.fd):
+            if fd >= 0:
+                poll.register(fd, select.POLLIN)
         vigil.look(anyway=True)
         while True:
             ready = dict(poll.poll(_RETRY_MS if vigil.waits else None))
@@ -211,10 +218,27 @@ def _keep(vigil: Vigil, launcher: int, stop: int, told: int) -> NoReturn:
             vigil.look(anyway=over)
             if over:
                 break
+            _hold(vigil, renames, pid, launcher)
             ends.poll(_PAUSE_MS)
         os.write(told, b"".join(os.fsencode(line) + _NUL for line in vigil.lines))
     finally:  # whatever it was: the end of the run looks again, and nothing of the engine's may run twice
         os._exit(0)
+
+
+def _hold(vigil: Vigil, renames: Renames, pid: int, launcher: int) -> None:
+    """What the host has replaced is held again, or the command ends: it could write the new file (renames.py)."""
+    import signal
+
+    paths = renames.replaced()
+    attendant = attendant_of(pid) if paths else 0
+    if not attendant:
+        return
+    names = ", ".join(f"`{path}`" for path in paths)
+    if renames.hold(attendant, paths):
+        vigil.note(f"{names} was replaced from outside while a command ran, and is held again")
+    elif not select.select([launcher], [], [], 0)[0]:
+        signal.pidfd_send_signal(launcher, signal.SIGKILL)
+        vigil.note(f"{names} was replaced from outside and could not be held again; the command was ended")
 
 
 def _is_asked(stop: int, ready: dict[int, int]) -> bool:

@@ -14,8 +14,9 @@ import time
 
 from ..errors import JailError
 from ..execution.host import forget
-from ..execution.jail import network, order, probe
+from ..execution.jail import network, order, probe, view
 from ..execution.parsers import WorkerParser
+from ..execution.renames import Renames, identities
 from ..execution.vigil import AFTER_S, Apart
 from ..model.jailspec import JailLevel
 from ..model.verdict import Decision
@@ -222,6 +223,7 @@ class EngineGuard(Guard):
         if not order.can_plan(spec):
             raise LongWay("the launcher has to take part while it runs, or to look after it")
         # The caller makes the mounts while this is written down; the command starts at GO and not before.
+        self._held_before = identities((*spec.protected, *spec.masked))
         plan = protocol.record(protocol.PLAN, order.encode(spec, terminal=self.call.on_terminal))
         protocol.send(self.call.connection, protocol.message(self.call.said(), protocol.record(protocol.RUN, judgement.run.encode()), plan))
         return spec
@@ -245,7 +247,7 @@ class EngineGuard(Guard):
         raise LongWay("it needs a grant")
 
     def _jail(self) -> Jail:
-        return CallersJail(self.call, self.lookout)
+        return CallersJail(self.call, self.lookout, self._held_before)
 
 
 class EngineParser(WorkerParser):
@@ -283,9 +285,11 @@ class EngineParser(WorkerParser):
 class CallersJail:
     """The Jail port: lets the caller, which is the command's parent and has the plan already, start it, and hears how it ended."""
 
-    def __init__(self, call: Call, lookout: Lookout) -> None:
+    def __init__(self, call: Call, lookout: Lookout, held: Mapping[str, tuple[int, int] | None]) -> None:
+        """held: the files that protected names led to when the plan was made."""
         self._call = call
         self._lookout = lookout
+        self._held = held
 
     def level(self) -> str:
         """What was judged for; the caller makes this level or none."""
@@ -340,6 +344,8 @@ class CallersJail:
         except OSError:
             return None  # it has ended
         try:
-            return None if self._ends_soon(0) else Apart(vigil, launcher)  # its number was still its own
+            if self._ends_soon(0):
+                return None  # its number might not be its own any more
+            return Apart(vigil, self._call.pid, launcher, lambda: Renames(view.plan_for(spec), self._held))
         finally:
             os.close(launcher)
