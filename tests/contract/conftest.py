@@ -38,7 +38,7 @@ def elsewhere() -> Iterator[int]:
 
 
 @pytest.fixture(params=["full", "session", "bubblewrap"])
-def place(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
+def jailed(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
     """Each way in which a jail with a network of its own is made."""
     reachable(caller, request.param)
     made = Place(caller, request.param)

@@ -16,8 +16,8 @@ from network_harness import ELSEWHERE, Place, fetch, needs, serving, told
 pytestmark = pytest.mark.jail
 
 
-def test_what_is_named_is_reached_and_told(place: Place, elsewhere: int) -> None:
-    run = place.run(fetch(place, f"http://{ELSEWHERE}:{elsewhere}/x"), [f"{ELSEWHERE}:{elsewhere}"])
+def test_what_is_named_is_reached_and_told(jailed: Place, elsewhere: int) -> None:
+    run = jailed.run(fetch(jailed, f"http://{ELSEWHERE}:{elsewhere}/x"), [f"{ELSEWHERE}:{elsewhere}"])
     assert (run.status, run.out, run.err) == (0, f"hello {ELSEWHERE}:{elsewhere} /x\n".encode(), b"")
     assert told(run)[0][:3] == (ELSEWHERE, elsewhere, "http")
     (one,) = run.result["connections"]  # type: ignore[misc]
@@ -31,19 +31,24 @@ def test_what_is_named_is_reached_and_told(place: Place, elsewhere: int) -> None
 def test_curl_comes_by_every_way(own: Place, elsewhere: int) -> None:
     needs("curl")
     url = f"http://{ELSEWHERE}:{elsewhere}/"
-    lines = [f"curl -sS {url}", f"curl -sS -p {url}", f"curl -sS -x socks5h://127.0.0.1:18128 {url}", f"curl -sS -x socks5://127.0.0.1:18128 {url}"]
+    lines = [
+        f"curl -sS {url}",
+        f"curl -sS -p {url}",
+        f"curl -sS -x socks5h://127.0.0.1:18128 {url}",
+        f"curl -sS -x socks5://127.0.0.1:18128 {url}",
+    ]
     run = own.run("; ".join(lines), [f"{ELSEWHERE}:{elsewhere}"])
     assert (run.status, run.out.count(b"hello"), run.err) == (0, 4, b"")
     assert [how for *_, how, _ in told(run)] == ["http", "connect", "socks", "socks"]
 
 
-def test_what_is_not_named_is_refused_with_what_to_do(place: Place, elsewhere: int) -> None:
+def test_what_is_not_named_is_refused_with_what_to_do(jailed: Place, elsewhere: int) -> None:
     needs("curl")
     lines = [
         f"curl -sS http://{ELSEWHERE}:{elsewhere}/", "curl -sS -o /dev/null https://example.com/", "curl -sS http://169.254.169.254/latest/meta-data/",
         f"curl -sS -x socks5h://127.0.0.1:18128 http://{ELSEWHERE}:{elsewhere}/",
     ]  # fmt: skip
-    run = place.run("; ".join(lines), ["named.example"])
+    run = jailed.run("; ".join(lines), ["named.example"])
     assert run.status != 0
     assert b"hello" not in run.out
     assert run.out.count(b"[network] allow") == 2
@@ -52,28 +57,28 @@ def test_what_is_not_named_is_refused_with_what_to_do(place: Place, elsewhere: i
     assert [state for *_, state in told(run)] == ["refused"] * 4
 
 
-def test_no_socket_leads_around_the_proxy(place: Place, port: int, elsewhere: int) -> None:
+def test_no_socket_leads_around_the_proxy(jailed: Place, port: int, elsewhere: int) -> None:
     code = f"""
 import socket
 import subprocess
-def tried(family, kind, place):
+def tried(family, kind, jailed):
     try:
         with socket.socket(family, kind) as s:
             s.settimeout(5)
-            s.connect(place)
+            s.connect(jailed)
             s.send(b"x")
             if kind == socket.SOCK_DGRAM: s.recv(1)
     except OSError as problem:
         return type(problem).__name__
     return "reached"
 S, D = socket.SOCK_STREAM, socket.SOCK_DGRAM
-for family, kind, place in ((2, S, ("127.0.0.1", {port})), (2, S, ("{ELSEWHERE}", {elsewhere})), (2, S, ("1.1.1.1", 443)), (2, D, ("1.1.1.1", 53)),
+for family, kind, jailed in ((2, S, ("127.0.0.1", {port})), (2, S, ("{ELSEWHERE}", {elsewhere})), (2, S, ("1.1.1.1", 443)), (2, D, ("1.1.1.1", 53)),
                             (10, S, ("::1", {port})), (10, S, ("2606:4700:4700::1111", 443)), (2, S, ("169.254.169.254", 80))):
-    print(tried(family, kind, place))
+    print(tried(family, kind, jailed))
 """
-    script = place.workspace / "tries.py"
+    script = jailed.workspace / "tries.py"
     script.write_text(code, encoding="utf-8")
-    run = place.run(f"{place.caller.python} -I {script}", [f"{ELSEWHERE}:{elsewhere}"])
+    run = jailed.run(f"{jailed.caller.python} -I {script}", [f"{ELSEWHERE}:{elsewhere}"])
     assert run.status == 0, run
     assert b"reached" not in run.out
     assert len(run.out.splitlines()) == 7

@@ -72,9 +72,9 @@ def test_a_killed_proxy_closes_the_way_out(own: Place, elsewhere: int) -> None:
         assert (run.status, run.out[:5]) == (0, b"hello")
 
 
-def test_a_killed_launcher_leaves_nothing(place: Place) -> None:
+def test_a_killed_launcher_leaves_nothing(jailed: Place) -> None:
     port = free_port()
-    process = place.start("echo up; exec sleep 1000", ["named.example"], publish=[port])
+    process = jailed.start("echo up; exec sleep 1000", ["named.example"], publish=[port])
     assert process.stdout is not None
     assert process.stdout.readline() == b"up\n"
     wait_until(lambda: listens(port))
@@ -85,30 +85,30 @@ def test_a_killed_launcher_leaves_nothing(place: Place) -> None:
             break
     process.kill()
     process.communicate()
-    place.close()  # a session goes on without its command, and its network with it
-    wait_until(lambda: not place.proxies() and not listens(port))
+    jailed.close()  # a session goes on without its command, and its network with it
+    wait_until(lambda: not jailed.proxies() and not listens(port))
 
 
 def test_a_session_has_one_proxy_and_tells_each_connection_once(caller: Caller, elsewhere: int) -> None:
     reachable(caller, "full")
-    place = Place(caller, "session")
+    jailed = Place(caller, "session")
     allow = [f"{ELSEWHERE}:{elsewhere}"]
     try:
-        runs = [place.run(fetch(place, f"http://{ELSEWHERE}:{elsewhere}/{turn}"), allow) for turn in range(3)]
+        runs = [jailed.run(fetch(jailed, f"http://{ELSEWHERE}:{elsewhere}/{turn}"), allow) for turn in range(3)]
         assert [run.status for run in runs] == [0, 0, 0]
         begun = [one for run in runs for one in run.result["connections"] if one["how"] == "http"]  # type: ignore[attr-defined]
         assert len(begun) == 3
-        assert len(place.proxies()) == 1
-        assert place.run("sleep 0.1", allow).status == 0
+        assert len(jailed.proxies()) == 1
+        assert jailed.run("sleep 0.1", allow).status == 0
     finally:
-        place.close()
-    wait_until(lambda: not place.proxies())
+        jailed.close()
+    wait_until(lambda: not jailed.proxies())
 
 
 def test_without_namespaces_a_list_is_refused(caller: Caller, elsewhere: int) -> None:
     reachable(caller, "partial")
-    place = Place(caller, "partial")
-    run = place.run("echo ran", [f"{ELSEWHERE}:{elsewhere}"])
+    jailed = Place(caller, "partial")
+    run = jailed.run("echo ran", [f"{ELSEWHERE}:{elsewhere}"])
     assert (run.status, run.out) == (125, b"")
     assert b"allow-list" in run.err
     assert b"nothing ran" in run.err
@@ -116,10 +116,10 @@ def test_without_namespaces_a_list_is_refused(caller: Caller, elsewhere: int) ->
 
 def test_a_session_of_the_hosts_network_is_not_joined(caller: Caller) -> None:
     reachable(caller, "full")
-    place = Place(caller, "session")
+    jailed = Place(caller, "session")
     try:
-        assert place.run("true", [], network="host").status == 0
-        run = place.run("echo ran", ["named.example"])
+        assert jailed.run("true", [], network="host").status == 0
+        run = jailed.run("echo ran", ["named.example"])
         assert (run.status, run.out) == (125, b"")
     finally:
-        place.close()
+        jailed.close()

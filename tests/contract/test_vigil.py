@@ -24,6 +24,14 @@ for line in sys.stdin:
         subprocess.run(names, check=True)
         print('done', flush=True)
         continue
+    if names[0] == 'try':
+        while True:
+            try:
+                open(names[1], 'a').close()
+            except OSError:
+                break
+        print('refused', flush=True)
+        continue
     for name in names:
         os.makedirs(os.path.dirname(name) or '.', exist_ok=True)
         with open(name, 'w') as file:
@@ -140,3 +148,17 @@ def test_it_ends_with_a_launcher_that_is_killed(engines: Engines) -> None:
     assert engines.program("instinct-exec", "--session", "v", "--", "true").returncode == 0
     assert len(engines.processes()) <= before
     (engines.workspace / "harmless").touch()
+
+
+def test_what_the_host_replaces_is_held_again(engines: Engines) -> None:
+    """A mount stays on the file, and an editor's save is a rename."""
+    run = Long(engines)
+    assert run.told("try .git/config") == b"refused\n"
+    for _ in range(2):
+        draft = engines.workspace / ".git/config.draft"
+        draft.write_bytes((engines.workspace / ".git/config").read_bytes())
+        draft.rename(engines.workspace / ".git/config")
+        assert run.told("try .git/config") == b"refused\n"
+    assert run.ended()[0] == 0
+    if "INSTINCT_ENGINE" not in engines.env:
+        assert [line for line in notes(engines) if "held again" in line]

@@ -55,7 +55,7 @@ BOOKKEEPING = dict.fromkeys(
         "todowrite", "todoread", "taskcreate", "taskupdate", "tasklist", "taskget", "task", "agent", "sendmessage", "exitplanmode", "enterplanmode",
         "askuserquestion", "skill", "toolsearch", "bashoutput", "taskoutput", "update_plan", "write_todos", "ask_user", "ask_followup_question",
         "attempt_completion", "plan_mode_respond", "todo_write", "todo_read", "report_intent", "update_todo", "think", "finish", "glob", "ls",
-        "list_directory", "list_files", "list_dir",
+        "list_directory", "list_files", "list_dir", "slashcommand",
     ),
     NONE,
 )  # fmt: skip
