@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import values
+from . import arith, values
 from .calculate import arithmetic
 from .invocation import Field
 from .parameters import subscript
@@ -45,6 +45,8 @@ def assign(ev: Evaluator, node: Assignment, local: bool = False) -> Text:
         if old is not None:
             text = values.concat(old, text) if "i" not in letters else values.unknown("arithmetic", "arithmetic", node.name)
     ev.state.assign(node.name, text)
+    if node.value is not None and (made := arith.assigned_names(node.value.raw)):
+        ev.assigning[node.name] = (*ev.assigning.get(node.name, ()), *made)
     if node.name in ev.environment:
         ev.state.exported |= {node.name}
     if node.name == "PATH":

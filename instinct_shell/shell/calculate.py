@@ -19,6 +19,7 @@ def touched(ev: Evaluator, text: str, depth: int = 0) -> tuple[str, ...]:
     names = list(arith.assigned_names(text))
     for name in arith.names(text) if depth < _DEEPEST else ():
         held = ev.lookup(name)
+        names += ev.assigning.get(name, ())  # in a loop such a text may be known no more
         for value in held.values if isinstance(held, Text) else ():
             if not value.isalnum():
                 names += touched(ev, value, depth + 1)

@@ -78,6 +78,7 @@ class Evaluator:
         self.steps = 0
         self.texts = 0
         self.unrolled = 0
+        self.assigning: dict[str, tuple[str, ...]] = {}  # by variable: the ones that a text it was given would assign as an expression
         self.depth = 0
         self.left: list[State] = []  # what stood where an expression may have gone wrong
         self.line_depth = self.line_left = 0  # where the text that is read now begins: its depth, and how many of these were there
