@@ -143,6 +143,20 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
 
     dead = ev.state.dead
     _passes(ev, run)
+    if reads:
+        _found_no_more(ev, node.condition)
+
+
+def _found_no_more(ev: Evaluator, condition: Script) -> None:
+    """The read that ends a loop empties its variables, whatever the body gave them: `while read x; do x=y; done; rm -rf "/$x"`."""
+    item = condition.items[0]
+    while isinstance(item, AndOr):
+        item = item.left
+    assert isinstance(item, Command)  # as _reads_lines found it
+    for word in item.words[1:]:
+        held = ev.lookup(word.raw) if word.raw.isidentifier() else None
+        if isinstance(held, Text) and held.known and "" not in held.values:
+            ev.state.assign(word.raw, values.one_of([*held.values, ""]))
 
 
 def _condition(ev: Evaluator, condition: Script) -> State | None:

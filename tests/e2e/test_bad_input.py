@@ -241,8 +241,9 @@ def test_nothing_of_the_callers_python_reaches_us(programs, tmp_path) -> None:
     for name in ("os.py", "sitecustomize.py", "instinct_shell.py", "json.py", "usercustomize.py"):
         (evil / name).write_text("raise SystemExit(99)\n", encoding="utf-8")
     env = {"PYTHONPATH": str(evil), "PYTHONSTARTUP": str(evil / "os.py"), "PYTHONHOME": str(evil), "PYTHONUSERBASE": str(evil)}
-    run = programs.instinct("check", "-c", "ls", env=env)
+    run = programs.instinct("check", "-c", "python3 -V", env=env)
     assert run.stdout.startswith(b"ask [env-hijack]"), "a home for Python where any command writes is worth a question"
+    assert programs.instinct("check", "-c", "ls", env=env).stdout == b"allow\n", "to what starts no interpreter it is nothing"
     assert run.returncode == 3
     assert programs.instinct("check", "-c", "ls", env={name: value for name, value in env.items() if name != "PYTHONHOME"}).returncode == 0
 
