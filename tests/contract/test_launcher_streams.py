@@ -104,7 +104,7 @@ def test_a_denial_and_a_refusal_are_told_into_the_file(engines: Engines) -> None
             assert run(engines, "rm -rf ~", stdout=file, stderr=file) == 126
             assert "instead:" in read(file)
         with log_file(engines.workspace, relayed=relayed) as file:
-            (engines.workspace / "where").write_text("/usr/lib/zz")
+            (engines.workspace / "where").write_text("/var/tmp/made-by-a-test")  # where anybody may write, but not from inside
             assert run(engines, 'cp where "$(cat where)"', stdout=file, stderr=file) == 1
             assert "instinct:" in read(file)
 
