@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .renames import Renames
 
 AFTER_S = 0.05
+SET_ASIDE, HELD_AGAIN = "set aside", "held again"
 _NEW = 0x80 | 0x100 | 0x8  # IN_MOVED_TO, IN_CREATE, IN_CLOSE_WRITE
 _MODIFIED, _OVERFLOW = 0x2, 0x4000
 _FLAGS = os.O_NONBLOCK | os.O_CLOEXEC
@@ -37,7 +38,8 @@ _LEFT: list[int] = []  # children of ours that go on, or have ended and are stil
 
 
 class Vigil:
-    """A watch over `names` (absolute, below the workspace) but for those in `before`. tell: gets the lines of what was set aside, at once."""
+    """A watch over `names` (absolute, below the workspace) but for those in `before`. tell: gets what was done, `set aside` or `held again`, and its
+    lines, at once."""
 
     def __init__(
         self,
@@ -46,7 +48,7 @@ class Vigil:
         before: Container[str],
         effects: tuple[Effect, ...],
         risky: Sequence[str],
-        tell: Callable[[list[str]], None],
+        tell: Callable[[str, list[str]], None],
     ) -> None:
         self.lines: list[str] = []
         self.fd = -1
@@ -79,9 +81,9 @@ class Vigil:
         except OSError:
             pass  # a disk that fails: the end of the run looks again
 
-    def note(self, line: str) -> None:
-        """For the trail alone."""
-        self._tell([line])
+    def replaced(self, line: str) -> None:
+        """What became of a protected file that the host has replaced: for the trail, no matter of the command's."""
+        self._tell(HELD_AGAIN, [line])
 
     def close(self) -> None:
         """End the watch."""
@@ -125,7 +127,7 @@ class Vigil:
                         told.append(words)
         if told:
             self.lines += told
-            self._tell(told)
+            self._tell(SET_ASIDE, told)
 
     def _harmful(self, path: str) -> list[str]:
         """The path itself, or of a folder what is in it, which is watched from now on: the command may be about to make more there, and the end of the
@@ -235,10 +237,10 @@ def _hold(vigil: Vigil, renames: Renames, pid: int, launcher: int) -> None:
         return
     names = ", ".join(f"`{path}`" for path in paths)
     if renames.hold(attendant, paths):
-        vigil.note(f"{names} was replaced from outside while a command ran, and is held again")
+        vigil.replaced(f"{names} was replaced from outside while a command ran, and is held again")
     elif not select.select([launcher], [], [], 0)[0]:
         signal.pidfd_send_signal(launcher, signal.SIGKILL)
-        vigil.note(f"{names} was replaced from outside and could not be held again; the command was ended")
+        vigil.replaced(f"{names} was replaced from outside and could not be held again; the command was ended")
 
 
 def _is_asked(stop: int, ready: dict[int, int]) -> bool:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..storage.audit import AuditTrail
     from .guard import Guard
 
-SET_ASIDE = "set aside"  # of a note in the trail
 GIT_WITHOUT_PATTERN = ".git/commondir"  # where git finds the rest of a repository, and its configuration
 
 
@@ -60,13 +59,13 @@ class Lookout:
         profile = self._guard.profile
         return Observer((*profile.host_executed, *profile.never_write), held=_held_names(profile), risky=profile.git_config_risky)
 
-    def _note(self, lines: list[str]) -> None:
+    def _note(self, what: str, lines: list[str]) -> None:
         """In the trail at once: the run may go on for days."""
         from ..errors import InstinctError
         from ..model.record import AuditRecord, RecordKind
         from ..storage.audit import AuditTrail
 
-        body = (("note", SET_ASIDE), ("lines", lines))
+        body = (("note", what), ("lines", lines))
         try:
             AuditTrail(self._guard.state).append(AuditRecord(RecordKind.NOTE, self._run, time.time(), body))
         except InstinctError:
@@ -80,10 +79,11 @@ def _held_names(profile: Profile) -> tuple[str, ...]:
 
 def set_aside_in(trail: AuditTrail, run: str) -> list[str]:
     """What was set aside while a run went on, by the notes of the trail."""
+    from ..execution.vigil import SET_ASIDE
     from ..model.record import RecordKind
 
-    records = trail.records(since=(trail.segments() or [1])[-2:][0])
-    notes = (each for each in records if each.run == run and each.kind is RecordKind.NOTE and each.get("note") == SET_ASIDE)
+    records = trail.records(since=(trail.segments() or [1])[-2:][0], run=run)
+    notes = (each for each in records if each.kind is RecordKind.NOTE and each.get("note") == SET_ASIDE)
     return [str(line) for each in notes for line in each.get("lines", [])]  # type: ignore[attr-defined]  # as `_note` has written it
 
 

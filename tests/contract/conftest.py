@@ -40,18 +40,18 @@ def elsewhere() -> Iterator[int]:
 @pytest.fixture(params=["full", "session", "bubblewrap"])
 def jailed(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
     """Each way in which a jail with a network of its own is made."""
-    reachable(caller, request.param)
-    made = Place(caller, request.param)
-    yield made
-    made.close()
-    wait_until(lambda: not made.proxies())
+    yield from _made(caller, request.param)
 
 
 @pytest.fixture(params=["full", "session"])
 def own(request: pytest.FixtureRequest, caller: Caller) -> Iterator[Place]:
     """The two ways of our own."""
-    reachable(caller, request.param)
-    made = Place(caller, request.param)
+    yield from _made(caller, request.param)
+
+
+def _made(caller: Caller, level: str) -> Iterator[Place]:
+    reachable(caller, level)
+    made = Place(caller, level)
     yield made
     made.close()
     wait_until(lambda: not made.proxies())

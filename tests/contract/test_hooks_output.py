@@ -18,14 +18,10 @@ CLEAN = "<redacted: the value of DB_PASSWORD in .env>"
 
 
 @pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def place(place: Path) -> Path:
     """A workspace with a secret in it."""
-    (tmp_path / "home").mkdir()
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    folder = tmp_path / "app"
-    folder.mkdir()
-    (folder / ".env").write_text(f"DB_PASSWORD={SECRET}\n", encoding="ascii")
-    return folder
+    (place / ".env").write_text(f"DB_PASSWORD={SECRET}\n", encoding="ascii")
+    return place
 
 
 def call(agent: str, place: Path, output: str) -> dict[str, object]:
