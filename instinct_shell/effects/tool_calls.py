@@ -222,6 +222,7 @@ def _at_home(path: str, home: str) -> str:
 
 
 def _quoted(text: str) -> str:
+    """Always quoted: shlex.quote leaves `A=1` and `if` bare, which as the first word of a list are no program's name to a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 

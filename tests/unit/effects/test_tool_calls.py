@@ -33,6 +33,7 @@ def files(tool: str, given: object) -> list[tuple[str, str]]:
         ("mcp__shell__run", {"command": "rm", "args": ["-rf", "/a b"]}, "rm '-rf' '/a b'"),
         ("mcp__shell__run", {"command": "rm", "args": "-rf ~"}, "rm -rf ~"),
         ("mcp__shell__run", {"argv": ["rm", "x"]}, "'rm' 'x'"),
+        ("mcp__shell__run", {"argv": ["A=1", "x"]}, "'A=1' 'x'"),  # a program of that name, no assignment
         ("mcp__shell__run", {"shellCommand": "ls"}, "ls"),
         ("mcp__shell__batch", {"calls": [{"command": "exit"}, {"command": "rm x"}]}, "bash -c 'exit'\nbash -c 'rm x'"),
         ("mcp__bash__execute", {"code": "rm x"}, "rm x"),
