@@ -150,8 +150,10 @@ def caller_names() -> list[str]:
 def made_caller(name: str) -> Iterator[Caller]:
     """The body of a fixture: the caller of that name, removed afterwards."""
     caller = Caller(name, NOBODY if name == "ordinary" and os.geteuid() == 0 else None)
-    yield caller
-    caller.close()
+    try:
+        yield caller
+    finally:
+        caller.close()
 
 
 class Run:
