@@ -17,7 +17,7 @@ import sys
 
 from .. import supervise
 from ..watch import BUBBLEWRAP_STEP
-from . import view
+from . import privileges, view
 from .plan import LayerKind
 from .syscalls import StepFailed
 
@@ -186,8 +186,12 @@ def start(confinement: Confinement, report: int) -> int:
     argv = [program, "--args", str(passed[-2]), "--info-fd", str(os.dup(report)), "--"]
     os.set_inheritable(int(argv[4]), True)
     argv += [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", _STAGE, str(passed[-1])]
+    beside = os.getpid()
     child = os.fork()  # `posix_spawn` would have signals 32 and 33 ignored in there
     if child == 0:
+        privileges.die_with_parent(signal.SIGKILL)  # bubblewrap asks for it too, but only once it has started
+        if os.getppid() != beside:
+            os._exit(0)
         try:
             os.execve(program, argv, {})  # noqa: S606  # no shell
         except OSError as problem:
