@@ -24,6 +24,7 @@ FORWARDED: frozenset[int] = frozenset(
 )
 _FIRST_REQUEST = 34  # real-time signal 34 + n asks the attendant to pass on signal n
 PARENT_DIED = 64
+_F_SETOWN_EX, _THREAD_OWNER = 15, 0
 _SAME_SIGNAL_WITHIN = 0.005  # seconds between a group signal reaching the launcher and reaching the attendant
 
 
@@ -84,10 +85,10 @@ def _tasks_of_user() -> int:
 # --- the attendant ---------------------------------------------------------------------------------------------------------------------------
 
 
-def attend(command: int, report: int, *, owns_namespace: bool, own_group: bool = False) -> NoReturn:
+def attend(command: int, report: int, *, owns_namespace: bool, own_group: bool = False, lifeline: int = -1) -> NoReturn:
     """Waits for `command`, reports how it ended, ends what is left of the tree, and exits. All signals must be blocked.
 
-    own_group: the command leads a process group of its own, so what the caller's group got is sent to that one.
+    own_group: the command leads a process group of its own, so what the caller's group got is sent to that one. lifeline: ends it all when it is cut.
 
     Lines written: `stopped N`, `continued`, `ended STATUS USER_US SYSTEM_US MAX_RSS_KB` with the raw wait status.
     """
@@ -116,6 +117,26 @@ def attend(command: int, report: int, *, owns_namespace: bool, own_group: bool =
                     _send(-command, number)
             else:
                 _send(command, number)
+        elif caught == signal.SIGIO and lifeline >= 0 and is_cut(lifeline):
+            os._exit(0)
+
+
+def signal_at(fd: int) -> None:
+    """What becomes readable there arrives as SIGIO, at this thread, which has it blocked."""
+    import _thread
+    import fcntl
+    import struct
+
+    fcntl.fcntl(fd, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
+    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
+
+
+def is_cut(lifeline: int) -> bool:
+    """Whether nobody holds the other end of this pipe any more. Nothing is ever written there."""
+    try:
+        return not os.read(lifeline, 1)
+    except BlockingIOError:
+        return False
 
 
 def _reap(command: int, report: int) -> bytes | None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _LONG, _AGAIN = 0.05, 0.03  # seconds until a run is a long one (vigil.AFTER_S); until a vigil that waits for git looks again
 _LOOK = 0.25  # seconds between two looks at what an overlay holds
 _GRACE = 1.0  # seconds between TERM and KILL when the wall clock runs out: time to remove a lock file
-_F_SETOWN_EX, _THREAD_OWNER = 15, 0
 _FROM_KERNEL = 128  # SI_KERNEL: the terminal sent it, to the whole group
 BUBBLEWRAP_STEP = "starting bubblewrap"
 _LIMIT_SIGNALS: dict[int, str] = {signal.SIGXCPU: "cpu_seconds", signal.SIGXFSZ: "file_bytes"}
@@ -114,9 +113,9 @@ class Watch:
         for fd in (0, 1):
             os.dup2(null, fd)
         os.close(null)
-        _signal_at(self._report)  # a line from the attendant
+        supervise.signal_at(self._report)  # a line from the attendant
         if self.renames is not None and self.renames.fd >= 0:
-            _signal_at(self.renames.fd)
+            supervise.signal_at(self.renames.fd)
 
     def _wait_by_signals(self) -> None:
         while self._listen():
@@ -238,7 +237,7 @@ class Watch:
             return
         self._vigil = vigil
         if vigil.arm() >= 0 and self._dedicated:
-            _signal_at(vigil.fd)
+            supervise.signal_at(vigil.fd)
         vigil.look(anyway=True)
 
     def _look_out(self) -> None:
@@ -285,16 +284,6 @@ class Watch:
             except OSError:
                 pass  # the terminal was hung up
         os.close(self._terminal)
-
-
-def _signal_at(fd: int) -> None:
-    """What becomes readable there arrives as SIGIO, at this thread, which has it blocked."""
-    import _thread
-    import fcntl
-    import struct
-
-    fcntl.fcntl(fd, _F_SETOWN_EX, struct.pack("=ii", _THREAD_OWNER, _thread.get_native_id()))
-    fcntl.fcntl(fd, fcntl.F_SETFL, os.O_NONBLOCK | os.O_ASYNC)
 
 
 def _in_foreground(terminal: int) -> bool:

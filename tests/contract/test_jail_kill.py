@@ -81,6 +81,43 @@ def test_bubblewrap_leaves_nothing_that_waits_for_it(caller: Caller) -> None:
         assert gone(inside), f"round {round_number}: {processes_with(inside)} live on"
 
 
+@pytest.mark.parametrize("victim", ["launcher", "child", "child and launcher", "bubblewrap"])
+def test_bubblewrap_killed_from_outside_leaves_no_command(caller: Caller, victim: str) -> None:
+    """Of the chain launcher, its child, bubblewrap, whichever is killed while the jail is being made: the others end, and the command with them."""
+    reachable(caller, "bubblewrap")
+    workspace = caller.folder()
+    inside = str(caller.code / "instinct_shell" / "execution" / "jail" / "stage.py")
+    chance = random.Random(f"{victim} 20261130")
+    for round_number in range(ROUNDS // 2):
+        marker = f"67{os.getpid()}.{round_number}{time.monotonic_ns() % 10**6}"
+        spec = {**base_spec(workspace), "argv": ["/bin/bash", "-c", f"setsid sleep {marker} & sleep {marker}"]}
+        with Running(caller.driver(spec, at="bubblewrap"), start_new_session=True, stderr=subprocess.DEVNULL) as running:
+            child = _awaited_child(running.pid)
+            program = _awaited_child(child) if victim == "bubblewrap" else 0
+            _let_pass(chance.uniform(0.0, 0.02 if round_number % 4 else 0.1))  # every fourth may be well into the run
+            for pid in {"launcher": [running.pid], "child": [child], "child and launcher": [child, running.pid], "bubblewrap": [program]}[victim]:
+                os.kill(pid, signal.SIGKILL)
+            assert running.wait(20), f"round {round_number}: it ended well"
+        assert gone(marker), f"round {round_number}: {processes_with(marker)} live on"
+        assert gone(inside), f"round {round_number}: {processes_with(inside)} live on"
+    assert caller.shell(workspace, "echo next", at="bubblewrap").out == b"next\n"
+
+
+def _awaited_child(pid: int) -> int:
+    """The first child of this process, within microseconds of its birth."""
+    deadline = time.monotonic() + 20
+    while not (found := _children(pid)):
+        assert time.monotonic() < deadline
+    return found[0]
+
+
+def _let_pass(seconds: float) -> None:
+    """Some time, more exactly than `select` does."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pass
+
+
 def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> None:
     """Then the outcome is unknown, and the launcher says so instead of claiming that nothing ran."""
     marker = f"61{os.getpid()}.{time.monotonic_ns() % 10**6}"

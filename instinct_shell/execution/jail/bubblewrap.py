@@ -4,8 +4,15 @@ bubblewrap makes namespaces and mounts from the plan, handed to it as arguments 
 inside: our attendant, which puts on the inner layers and starts the command as in every jail. It differs from our own mounts in two ways. Paths are
 resolved by name, so a process of the workspace may race it; and a symbolic link cannot be pinned, only what it leads to.
 
-bubblewrap's own child waits for its parent's word before it asks for a death signal: a parent that is killed in between leaves it waiting for ever. So
-the launcher's child does not become bubblewrap but stays beside it, and ends the whole tree when the launcher is gone.
+bubblewrap's own child waits for its parent's word before it asks for a death signal: a parent that is killed in between leaves it waiting for ever, or
+unseen. So bubblewrap asks for none, and the launcher's child does not become bubblewrap but stays beside it, and holds the writing end of a pipe that
+nobody writes to, the lifeline: it is closed by the kernel when that child ends, whatever ended it. Whoever is killed, and when:
+
+- the launcher: its child has asked for a signal, and ends all its descendants, also those that bubblewrap's end has left to it;
+- bubblewrap, while the child lives: the child reaps it, and does the same;
+- the child, alone or with the launcher: bubblewrap is not disturbed and comes to the attendant, which asks for a signal at the lifeline's end and
+  then looks whether it has ended, all before it starts the command; as the first process inside, it takes everything with it when it ends;
+- the child and bubblewrap: the same, or bubblewrap's own child waits for ever. No command runs.
 """
 
 from __future__ import annotations
@@ -17,7 +24,7 @@ import sys
 
 from .. import supervise
 from ..watch import BUBBLEWRAP_STEP
-from . import privileges, view
+from . import view
 from .plan import LayerKind
 from .syscalls import StepFailed
 
@@ -34,7 +41,7 @@ _STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 _CALLERS = 120  # where stdin, stdout and stderr of the caller wait: bubblewrap keeps 0, 1 and 2 open, but a pipe must close when the command closes it
 _ALWAYS = (
-    "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --die-with-parent --as-pid-1 --cap-drop ALL".split()  # as root it would keep every capability
+    "--unshare-user --unshare-pid --unshare-ipc --unshare-uts --as-pid-1 --cap-drop ALL".split()  # as root it would keep every capability
 )
 
 
@@ -59,7 +66,7 @@ def works() -> str:
         return f"{STEP}: it is not installed"
     try:
         done = subprocess.run(
-            [program, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *_ALWAYS, "/bin/true"],
+            [program, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", *_ALWAYS, "--die-with-parent", "/bin/true"],
             capture_output=True, check=False, stdin=subprocess.DEVNULL, timeout=10, env={},
         )  # fmt: skip
     except (OSError, subprocess.SubprocessError) as problem:
@@ -143,8 +150,10 @@ def _out_of_reach(path: str) -> bool:
     return False
 
 
-def start(confinement: Confinement, report: int) -> int:
+def start(confinement: Confinement, report: int, lifeline: int) -> int:
     """In the launcher's forked child, all signals blocked, foreign descriptors closed: starts bubblewrap; its process id.
+
+    lifeline: the end that goes inside.
 
     Raises StepFailed, in the process that was to be it.
 
@@ -169,12 +178,14 @@ def start(confinement: Confinement, report: int) -> int:
         "abi": confinement.abi,
         "mask": [int(number) for number in confinement.mask],
         "report": report,
+        "lifeline": lifeline,
         "supervisor": confinement.supervisor,
         "passage": confinement.passage,
         "standard": [_CALLERS, _CALLERS + 1, _CALLERS + 2],
         "folder": [here.st_dev, here.st_ino],
     })  # fmt: skip
-    passed = [report, *named, *confinement.needed()]
+    unread = os.open(f"/proc/self/fd/{report}", os.O_RDONLY)  # or it would end of its first word, once the launcher is gone
+    passed = [report, unread, lifeline, *named, *confinement.needed()]
     for name, content in (("arguments", "\0".join(words).encode("utf-8", "surrogateescape")), ("told", told.encode("ascii"))):
         fd = os.memfd_create(name, 0)
         os.write(fd, content)
@@ -186,12 +197,8 @@ def start(confinement: Confinement, report: int) -> int:
     argv = [program, "--args", str(passed[-2]), "--info-fd", str(os.dup(report)), "--"]
     os.set_inheritable(int(argv[4]), True)
     argv += [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8", _STAGE, str(passed[-1])]
-    beside = os.getpid()
     child = os.fork()  # `posix_spawn` would have signals 32 and 33 ignored in there
     if child == 0:
-        privileges.die_with_parent(signal.SIGKILL)  # bubblewrap asks for it too, but only once it has started
-        if os.getppid() != beside:
-            os._exit(0)
         try:
             os.execve(program, argv, {})  # noqa: S606  # no shell
         except OSError as problem:

@@ -36,7 +36,7 @@ class Confinement:
     """One command about to be jailed, as its processes know it.
 
     inner_ends: pipe ends that replace standard descriptors. session: the session that it joins. supervisor: where the listener of the filter goes
-    that has execs judged; passage: where the listeners of its network go (network.Passage); -1 for none.
+    that has execs judged; passage: where the listeners of its network go (network.Passage); lifeline: see bubblewrap.py; -1 for none.
     """
 
     def __init__(
@@ -51,6 +51,7 @@ class Confinement:
         session: Membership | None = None,
         supervisor: int = -1,
         passage: int = -1,
+        lifeline: int = -1,
     ) -> None:
         self.spec = spec
         self.plan = plan
@@ -62,6 +63,7 @@ class Confinement:
         self.session = session
         self.supervisor = supervisor
         self.passage = passage
+        self.lifeline = lifeline
         # A group of its own lets a script say `kill 0`, which must not reach the caller; on a terminal it has to be the caller's group.
         self.own_group = session is not None and not any(one.how == "pass" and os.isatty(one.fd) for one in handed)
 
@@ -74,9 +76,10 @@ class Confinement:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # a caller that ignores it would have the kernel take our children unseen
             self._stay_with_launcher(supervise.PARENT_DIED, report)
             privileges.adopt_orphans()
-            program = bubblewrap.start(self, report)
+            lifeline, held = os.pipe2(os.O_CLOEXEC)
+            program = bubblewrap.start(self, report, lifeline)
             self._empty_standard_descriptors()
-            self._close_all_but()
+            self._close_all_but(held)
             bubblewrap.stay_beside(program)
         except BaseException as problem:  # noqa: BLE001  # as in `enter`
             step = problem.step if isinstance(problem, StepFailed) else f"{bubblewrap.STEP}: {type(problem).__name__} {problem}"
@@ -90,8 +93,10 @@ class Confinement:
             signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)  # bubblewrap has let SIGCHLD through
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             self._close_all_but(report, *self.needed())
-            # bubblewrap has asked for its own death signal by now; a launcher that was killed before has ended unnoticed.
-            self._stay_with_launcher(signal.SIGKILL, report)
+            privileges.die_with_parent(signal.SIGKILL)
+            supervise.signal_at(self.lifeline)
+            if supervise.is_cut(self.lifeline):
+                os._exit(0)
             here = os.stat(".")
             if (here.st_dev, here.st_ino) != folder:
                 raise StepFailed(f"entering `{self.spec.cwd}`: it is not the folder that was judged")
@@ -107,7 +112,7 @@ class Confinement:
 
     def needed(self) -> tuple[int, ...]:
         """The descriptors that the command's own process, or one on the way to it, needs beside the standard ones."""
-        return (*self.inner_ends.values(), *self.spec.descriptors, *(fd for fd in (self.supervisor, self.passage) if fd >= 0))
+        return (*self.inner_ends.values(), *self.spec.descriptors, *(fd for fd in (self.supervisor, self.passage, self.lifeline) if fd >= 0))
 
     def _start_command(self, report: int) -> NoReturn:
         privileges.no_new_privileges()
@@ -219,11 +224,11 @@ class Confinement:
 
     def _attend(self, command: int, report: int) -> NoReturn:
         self._empty_standard_descriptors()
-        self._close_all_but(report)
+        self._close_all_but(report, *((self.lifeline,) if self.lifeline >= 0 else ()))
         if not self.with_namespaces:
             os.setpgid(0, 0)  # survives a kill of the caller's whole group, to end what left that group
         try:
-            supervise.attend(command, report, owns_namespace=self.with_namespaces, own_group=self.own_group)
+            supervise.attend(command, report, owns_namespace=self.with_namespaces, own_group=self.own_group, lifeline=self.lifeline)
         finally:
             if not self.with_namespaces:
                 supervise.end_descendants()

@@ -23,7 +23,7 @@ def main(descriptor: int) -> None:
     inner_ends = dict(told["inner_ends"])
     jailed = Confinement(
         decode(JailSpec, told["spec"]), decode(Plan, told["plan"]), handed, inner_ends, told["abi"], told["mask"],
-        with_namespaces=True, supervisor=told["supervisor"], passage=told["passage"],
+        with_namespaces=True, supervisor=told["supervisor"], passage=told["passage"], lifeline=told["lifeline"],
     )  # fmt: skip
     jailed.take_over(told["report"], tuple(told["folder"]))
 
