@@ -1,6 +1,6 @@
 """One command in the jail of a profile, by this process as its launcher. Prints the microseconds from fork to end.
 
-usage: supervised.py WORKSPACE on|off TEXT     (on: each program that it starts is judged; off: the very same jail without that)
+usage: supervised.py WORKSPACE PROFILE on|off TEXT     (on: each program that it starts is judged; off: the very same jail without that)
 """
 
 import os
@@ -13,9 +13,9 @@ from instinct_shell.execution.launcher import Launcher  # the path comes first
 from instinct_shell.wiring import open_guard
 
 
-def main(workspace: str, judged: str, text: str) -> int:
+def main(workspace: str, profile: str, judged: str, text: str) -> int:
     """Its exit status is the command's."""
-    guard = open_guard(profile="staging", workspace=workspace, cwd=workspace, dedicated=True)
+    guard = open_guard(profile=profile, workspace=workspace, cwd=workspace, dedicated=True)
     judgement = guard.judge(guard.shell_intent(text, door="bench"))
     if not judgement.verdict.allow:
         sys.exit(f"not allowed: {judgement.verdict.reason}")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pwd
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NoReturn
 
+import pinned
 import pytest
 
 # agent -> (packages, links to make: name -> where below the installation, first match). Native programs lie in optional packages of the platform.
@@ -21,23 +21,14 @@ PACKAGES: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
     "copilot": (("@github/copilot@1.0.102",), {"copilot": ".bin/copilot"}),
 }
 CLASS_A = ("claude", "gemini", "qwen")
-WAIT = 600  # seconds for one installation over a slow line
 
 
 def cache() -> Path:
-    """Where the agents are kept, and where scenes are played: no command may write there, and nobody else in any folder above it.
-
-    A HOME made for this run often lies under /tmp, which is every command's: then it is the account's own home.
-    """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    places = [Path(base)] if base.startswith("/") else []
-    places += [Path.home() / ".cache", Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache"]
-    for place in places:
-        found = place / "instinct-shell-e2e"
-        if not any(found.resolve().is_relative_to(scratch) for scratch in ("/tmp", "/var/tmp")):  # named to be avoided
-            found.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return found
-    pytest.fail(f"{', '.join(map(str, places))}: commands may write there; set XDG_CACHE_HOME to a folder elsewhere")
+    """Where the agents are kept, and where scenes are played."""
+    try:
+        return pinned.cache("instinct-shell-e2e")
+    except pinned.NotHad as error:
+        pytest.fail(str(error))
 
 
 def programs(agent: str) -> Path:
@@ -45,45 +36,22 @@ def programs(agent: str) -> Path:
     packages, links = PACKAGES[agent]
     place = cache() / "-".join(package.rpartition("/")[2].replace("@", "-") for package in packages)
     wanted = os.environ.get("CI") == "true" or bool(os.environ.get("INSTINCT_E2E"))
-    with open(cache() / "lock", "w", encoding="ascii") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (place / "run").is_dir():
-            if not wanted:
-                pytest.skip(f"{agent} is not installed in {place}: run bin/e2e once, it downloads the pinned agents")
-            _install(place, packages, links)
-    return place / "run"
+
+    def fill(draft: Path) -> None:
+        if not wanted:
+            pytest.skip(f"{agent} is not installed in {place}: run bin/e2e once, it downloads the pinned agents")
+        pinned.by_npm(draft, packages)
+        (draft / "run").mkdir()
+        for name, where in links.items():
+            (draft / "run" / name).symlink_to(Path("..") / max((draft / "node_modules").glob(where)).relative_to(draft))
+
+    try:
+        return pinned.kept(place, fill) / "run"
+    except pinned.NotHad as error:
+        _missing(str(error))
 
 
-def _install(place: Path, packages: tuple[str, ...], links: dict[str, str]) -> None:
-    if shutil.which("npm") is None:
-        _missing("npm is not on PATH")
-    draft = place.with_name(place.name + ".draft")
-    shutil.rmtree(draft, ignore_errors=True)
-    draft.mkdir()
-    (draft / "package.json").write_text('{"private": true}\n', encoding="utf-8")
-    words = [
-        "npm",
-        "install",
-        "--ignore-scripts",
-        "--no-audit",
-        "--no-fund",
-        "--save-exact",
-        "--force",
-        "--cache",
-        str(cache() / "npm"),
-        *packages,
-    ]
-    done = subprocess.run(words, cwd=draft, capture_output=True, text=True, timeout=WAIT, check=False)
-    if done.returncode:
-        _missing(f"npm could not install {', '.join(packages)}:\n{done.stderr[-2000:]}")
-    (draft / "run").mkdir()
-    for name, where in links.items():
-        (draft / "run" / name).symlink_to(Path("..") / max((draft / "node_modules").glob(where)).relative_to(draft))
-    shutil.rmtree(place, ignore_errors=True)
-    draft.rename(place)
-
-
-def _missing(why: str) -> None:
+def _missing(why: str) -> NoReturn:
     """Skips without a registry, loudly; with one it is a failure in CI, and where the tests were asked for."""
     reachable = shutil.which("npm") is None or subprocess.run(["npm", "ping"], capture_output=True, timeout=60, check=False).returncode == 0
     if reachable:
