@@ -15,6 +15,7 @@ from .engine import records
 from .engine.commands import command_effects
 from .engine.confine import moves_tree
 from .engine.describing import DESCRIBING
+from .engine.entry import Entry
 from .engine.following import changed, follow
 from .engine.judge import judge
 from .engine.judgement import Judgement, Outcome
@@ -160,10 +161,10 @@ class Pipeline:
 
     def check(self, intent: Intent) -> Judgement:
         """Decide and write it down, durably enough for the profile; nothing runs."""
-        judgement = self.judge(intent)
-        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile), durable=False)
-        self._remember(judgement)
-        return judgement
+        with self._entry(self.judge(intent)) as entry:
+            entry.write()
+            self._remember(entry.judgement)
+        return entry.judgement
 
     def _read(self, intent: Intent, surroundings: Surroundings) -> tuple[Parsed | None, Derivation | None, tuple[Effect, ...]]:
         """Steps 3 to 5: text to tree, tree to invocations, invocations to effects."""
@@ -195,24 +196,22 @@ class Pipeline:
         return self.act_on(self.judge(intent), apart=apart)
 
     def act_on(self, judgement: Judgement, *, apart: str = "") -> Outcome:
-        """The second half of `run`: from the verdict on."""
-        assert self._confine is not None  # wiring: a pipeline that runs was given it
-        asked = judgement.verdict.decision is Decision.ASK
-        grant = self._grant(judgement) if asked else ""
-        unanswered = asked and not grant
-        if self._runs_apart(judgement, apart, unanswered=unanswered):
-            return self._run_apart(judgement, apart or "keep", grant)
-        request = self._request(judgement) if unanswered else ""
-        allowed = judgement.verdict.allow or bool(grant)
-        spec = self._confine(judgement) if allowed else None
-        judged = self._record(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, request=request, grant=grant))
-        if spec is None:
-            self._audit.append(judged, durable=False)
+        """The second half of `run`: from the verdict on, which is in the trail whatever comes."""
+        with self._entry(judgement) as entry:
+            asked = judgement.verdict.decision is Decision.ASK
+            entry.grant = self._grant(judgement) if asked else ""
+            unanswered = asked and not entry.grant
+            if self._runs_apart(judgement, apart, unanswered=unanswered):
+                return self._run_apart(entry, apart or "keep")
+            if judgement.verdict.allow or entry.grant:
+                return self._execute(entry)
+            entry.request = self._request(judgement) if unanswered else ""
+            entry.write()
             self._remember(judgement)
-            return Outcome(judgement, None, request)
-        if grant:
-            self._audit.append(judged, durable=False)  # it is used up, whatever comes
-        return self._execute(judgement, spec, judged, written=bool(grant))
+            return Outcome(judgement, None, entry.request)
+
+    def _entry(self, judgement: Judgement) -> Entry:
+        return Entry(judgement, self._profile, self._audit, self._clock)
 
     def _grant(self, judgement: Judgement) -> str:
         """A live grant for exactly this intent and the scripts it runs, consumed; "" when there is none."""
@@ -239,21 +238,18 @@ class Pipeline:
         possible = self._overlays is not None and self._overlays().possible()
         return runs_apart(judgement, wanted=bool(wanted), unanswered=unanswered, possible=possible, approvable=approvable)
 
-    def _run_apart(self, judgement: Judgement, fate: str, grant: str) -> Outcome:
+    def _run_apart(self, entry: Entry, fate: str) -> Outcome:
         """On a copy-on-write view of the workspace. Raises OverlayError when this command cannot run so."""
         from .engine.apart import refuse_unfit, spec_of
         from .engine.apart_run import ApartRun
 
         assert self._confine is not None and self._jail is not None and self._overlays is not None  # noqa: PT018  # one promise of the wiring
-        unanswered = judgement.verdict.decision is Decision.ASK and not grant
-        self._write(RecordKind.JUDGED, judgement, records.judged(judgement, self._profile, grant=grant), durable=False)
+        judgement = entry.judgement
+        unanswered = judgement.verdict.decision is Decision.ASK and not entry.grant
+        entry.write()
         self._remember(judgement)
-        try:
-            refuse_unfit(judgement)
-            self._refuse_changed(judgement)
-        except InstinctError as error:
-            self._write(RecordKind.FAULT, judgement, records.fault(error), durable=False)
-            raise
+        refuse_unfit(judgement)
+        self._refuse_changed(judgement)
         spec = spec_of(self._confine(judgement))  # before the jail is asked for: it judges execs by what was confined
         steps = ApartRun(
             overlays=self._overlays(),
@@ -266,6 +262,7 @@ class Pipeline:
             judge_change=self._judge_change,
             profile=self._profile,
         )
+        entry.open = False  # what happens now they write down
         return steps.run(judgement, spec, fate, unanswered=unanswered, durable=self._durable(judgement))
 
     def _judge_change(self, intent: Intent, effects: tuple[Effect, ...]) -> Judgement:
@@ -275,12 +272,15 @@ class Pipeline:
         elapsed = self._clock.monotonic_us() - start
         return Judgement(intent, self._new_id(), verdict.replace(elapsed_us=elapsed), situation, effects, facts, elapsed_us=elapsed)
 
-    def _execute(self, judgement: Judgement, spec: JailSpec, judged: AuditRecord, *, written: bool) -> Outcome:
+    def _execute(self, entry: Entry) -> Outcome:
         """Steps 10 and 11: hold the money, keep what can be given back, write `judged` and `started`, run, write `finished`, settle."""
-        assert self._jail is not None
-        workspace = judgement.situation.workspace
+        assert self._confine is not None and self._jail is not None  # noqa: PT018  # wiring: a pipeline that runs was given them
+        judgement, workspace = entry.judgement, entry.judgement.situation.workspace
         hold = None
         try:
+            spec = self._confine(judgement)
+            if entry.grant:
+                entry.write()  # it is used up, whatever comes
             self._refuse_changed(judgement)
             jail = self._jail()
             hold = self._reserve(judgement)
@@ -289,15 +289,12 @@ class Pipeline:
                 self._announce(f"no undo: {note}")
             observer = self._observer() if self._observer else None
             seen = observer.before(judgement.effects, workspace) if observer else None
-            started = self._record(RecordKind.STARTED, judgement, records.started(spec, hold, undo))
-            self._audit.append(*(() if written else (judged,)), started, durable=self._durable(judgement))
-            written = True
+            entry.write((RecordKind.STARTED, records.started(spec, hold, undo)), durable=self._durable(judgement))
+            entry.open = False
             result = jail.run(spec)
-        except InstinctError as error:
-            try:
-                fault = self._record(RecordKind.FAULT, judgement, records.fault(error))
-                self._audit.append(*(() if written else (judged,)), fault, durable=False)
-            finally:
+        except BaseException as error:
+            entry.open = entry.open or isinstance(error, InstinctError)  # of a jail: it could not be made
+            if entry.open:
                 self._settle(hold, spent=False)
             raise
         self._settle(hold, spent=result.started)
@@ -361,10 +358,7 @@ class Pipeline:
             self._near_misses().append(NearMiss(kind, self._clock.now(), judgement.run, signature, summary))
 
     def _write(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...], *, durable: bool) -> None:
-        self._audit.append(self._record(kind, judgement, body), durable=durable)
-
-    def _record(self, kind: RecordKind, judgement: Judgement, body: tuple[tuple[str, object], ...]) -> AuditRecord:
-        return AuditRecord(kind, judgement.run, self._clock.now(), body)
+        self._audit.append(AuditRecord(kind, judgement.run, self._clock.now(), body), durable=durable)
 
 
 def check_text(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from instinct_shell.errors import BudgetError, InstinctError
+from instinct_shell.errors import BudgetError
 from instinct_shell.model.fact import Answer, Question
 from instinct_shell.model.jailspec import JailLevel, JailSpec, RunResult
 from instinct_shell.model.record import AuditRecord, Hold
@@ -41,7 +41,7 @@ class FakeFacts:
 class FakeJail:
     """Runs nothing; remembers what it was given and answers with one result, or fails."""
 
-    def __init__(self, result: RunResult | None = None, failure: InstinctError | None = None) -> None:
+    def __init__(self, result: RunResult | None = None, failure: BaseException | None = None) -> None:
         self.result = result or RunResult(0, True, level=JailLevel.FULL)
         self.failure = failure
         self.specs: list[JailSpec] = []

@@ -5,6 +5,7 @@ Redaction and chaining are storage's business; here is only what a record holds.
 
 from __future__ import annotations
 
+from ..errors import InstinctError
 from ..model.codec import encode
 from ..model.digest import text_digest
 from ..model.fact import QuestionKind
@@ -12,7 +13,6 @@ from ..model.version import VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..errors import InstinctError
     from ..model.intent import Intent
     from ..model.jailspec import JailSpec, RunResult
     from ..model.profile import Profile
@@ -102,8 +102,10 @@ def finished(result: RunResult, changes: object, hold: Hold | None = None, cause
     return (*body, ("settled_micros", hold.amount if hold else 0), ("changes", encode(changes)), *((("cause", cause),) if cause else ()))
 
 
-def fault(error: InstinctError) -> Body:
-    """We failed and nothing ran."""
+def fault(error: BaseException) -> Body:
+    """We failed and nothing ran. Of an error that is none of ours only the kind is told."""
+    if not isinstance(error, InstinctError):
+        error = InstinctError(f"{type(error).__name__} before it started")
     return (("v", SHAPE), ("code", error.code), ("message", error.message))
 
 

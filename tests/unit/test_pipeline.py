@@ -270,6 +270,46 @@ def test_what_fails_before_the_start_is_recorded_with_its_verdict() -> None:
     assert world.jail.specs == []
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(28, "no space left"), MemoryError(), StorageError("no space left")])
+@pytest.mark.parametrize("port", ["confine", "undo", "near_misses", "grants"])
+def test_whatever_comes_between_verdict_and_start_the_verdict_is_recorded(failure: BaseException, port: str) -> None:
+    def fails(*_: object) -> None:
+        raise failure
+
+    says = {"near_misses": Decision.DENY, "grants": Decision.ASK}.get(port)
+    world = World(Says("a", Tier.REFLEX, says))
+    setattr(world.pipeline, f"_{port}", fails)
+    with pytest.raises(type(failure)):
+        world.pipeline.run(shell())
+    assert world.audit.kinds() == ["judged", "fault"]
+    assert world.jail.specs == []
+
+
+def test_another_process_that_goes_on_with_it_writes_it_down() -> None:
+    """As the engine's way of saying so: no exception of the ordinary kind."""
+
+    class GoesOn(BaseException):
+        pass
+
+    def elsewhere(_: object) -> None:
+        raise GoesOn
+
+    world = World()
+    world.pipeline._confine = elsewhere
+    with pytest.raises(GoesOn):
+        world.pipeline.run(shell())
+    assert world.audit.kinds() == []
+
+
+def test_interrupted_while_it_runs_the_outcome_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(jail=FakeJail(failure=KeyboardInterrupt()))
+    monkeypatch.setattr("instinct_shell.pipeline.cost_micros", lambda effects: 250_000)
+    with pytest.raises(KeyboardInterrupt):
+        world.pipeline.run(shell())
+    assert world.audit.kinds() == ["judged", "started"]
+    assert world.ledger.holds  # swept at its full amount when this process is gone
+
+
 @pytest.mark.parametrize(("durability", "expected"), [("relaxed", False), ("always", True), ("risky_first", False)])
 def test_the_profile_says_when_started_must_be_on_disk(durability: str, expected: bool) -> None:
     world = World(profile=PROFILE.replace(durability=durability))
