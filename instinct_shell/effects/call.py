@@ -171,6 +171,7 @@ class Scene:
         "links",
         "moved",
         "saved",
+        "settings",
         "shadowing",
         "sources",
         "user",
@@ -198,6 +199,7 @@ class Scene:
         self.links: dict[str, str] = {}  # path -> absolute path it was linked to earlier in the same line
         self.copies: dict[str, str] = {}  # path -> name of the program copied or linked there earlier in the same line
         self.aliases: dict[str, Field] = {}  # git aliases ("x") and remotes ("remote x") defined earlier in the same line
+        self.settings: dict[str, Field] = {}  # git's settings that this text made, by key in lower case; while a git runs, those of its -c too
         self.leaves: dict[str, str] = {}  # path -> text that the command being described leaves there
         self.aliases_of_programs: dict[str, str] = {}  # names that `hash -p` made another program's, and its path
         self.moved: list[str] = []  # where files were moved to earlier in the same line
@@ -213,7 +215,7 @@ class Scene:
         scene = Scene(workspace=self.workspace, home=self.home, user=self.user, variables=variables, derive_text=derive_text)
         scene.files, scene.sources, scene.links, scene.copies = self.files, self.sources, self.links, self.copies
         scene.moved, scene.saved, scene.aliases, scene.wants = self.moved, self.saved, self.aliases, self.wants
-        scene.given = self.given
+        scene.given, scene.settings = self.given, self.settings
         scene.aliases_of_programs, scene.leaves, scene.shadowing = self.aliases_of_programs, self.leaves, self.shadowing
         return scene
 

@@ -92,6 +92,8 @@ class Describe:
                 yield self.opaque_command(invocation, head, "the command name is not known", sure, origin)
             elif name:
                 yield from self.program(invocation, name, argv, sure, origin)
+        if head.many and "" in head.values and argv:  # an element of an array that may be missing
+            yield from self.command(invocation, argv, weakest(sure, Certainty.POSSIBLE), origin)
 
     def candidates(self, head: Field) -> tuple[str, ...]:
         """Programs that a command word with glob characters may become; empty when nothing or too much matches."""

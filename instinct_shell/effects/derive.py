@@ -189,7 +189,7 @@ class _Level:
         from ..shell.evaluate import evaluate
 
         try:
-            parsed = self.work.parse(text)
+            parsed = self.work.parse(text.replace("\0", ""))  # which a shell leaves out of what it reads
         except InstinctError as error:
             yield call.effect(EffectKind.CODE_OPAQUE, reason=f"nested text cannot be read: {error.message}", source="text")
             return

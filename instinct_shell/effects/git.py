@@ -13,7 +13,7 @@ from .call import Call, Program, Scene, path_targets
 from .git_config import command_line_config, settings_around
 from .git_table import VERBS, Verb
 from .options import make_call
-from .roles import weakest
+from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +36,20 @@ def git(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, "GIT_EXEC_PATH"), variable="GIT_EXEC_PATH")
     aliases: dict[str, Field] = dict(scene.aliases)
     settings = [_pair(field) for option, field in call.values if option in ("-c", "--config-env")]
+    held = dict(scene.settings)
     for name, value in (*settings_around(call, scene), *settings):
         if name.startswith("alias."):
             aliases[name[6:]] = value
+        scene.settings[name] = value
         yield from command_line_config(name, value, call, scene)
+    yield from _verb(call, scene, aliases)
+    if settings:
+        scene.settings.clear()
+        scene.settings.update(held)
+
+
+def _verb(call: Call, scene: Scene, aliases: dict[str, Field]) -> Iterator[Effect]:
+    """The verb of a call whose settings are known."""
     if not call.operands or "--version" in call.flags or "--help" in call.flags:
         return
     verb, rest = call.operands[0], call.operands[1:]
@@ -63,9 +73,28 @@ def run_verb(row: Verb, name: str, words: tuple[Field, ...], call: Call, scene: 
     """Effects of one verb with its own options."""
     program = Program(("git",), options=row.options, longs=row.longs, style="stop" if row.stop else "")
     inner = make_call(program, "git", words, call.invocation, certainty=call.certainty, origin=call.origin)
-    if "--help" in inner.flags or (len(words) == 1 and words[0].text == "-h"):
+    if "--help" in inner.flags or _asks_for_help(name, words, inner):
         return
+    for option in _TAKEN if name not in _OWN_FILES else ():
+        file = inner.value(option)
+        if file is not None and file.text != "-":
+            yield from file_effects(inner, scene, EffectKind.FILE_READ, file)
     yield from row.describe(inner, scene)
+
+
+# Options whose file's content goes into a message, the index or the output; and verbs whose --file is their own store.
+_TAKEN = ("-F", "--file", "--pathspec-from-file", "--contents", "--add-file")
+_OWN_FILES = frozenset(("config", "credential-store"))
+# Verbs for which -h means something else than help.
+_OTHER_H = frozenset(("grep", "ls-remote", "show-ref", "cat-file", "hash-object"))
+
+
+def _asks_for_help(name: str, words: tuple[Field, ...], call: Call) -> bool:
+    """Whether `-h` stands among the options: git then prints its usage and does nothing."""
+    if len(words) == 1:
+        return words[0].text == "-h"
+    given = words[: next((at for at, word in enumerate(words) if word.text == "--"), len(words))]
+    return name not in _OTHER_H and "-h" in call.flags and any(word.text == "-h" for word in given)
 
 
 def _pair(field: Field) -> tuple[str, Field]:

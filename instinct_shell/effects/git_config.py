@@ -27,7 +27,7 @@ RUN_KEYS = (
 SENSITIVE_KEYS = (
     "core.hookspath", "core.fsmonitor", "core.worktree", "core.attributesfile", "core.excludesfile", "init.templatedir", "include.path", "includeif.*",
     "commit.gpgsign", "tag.gpgsign", "protocol.*", "url.*", "http.proxy", "http.*.proxy", "http.sslverify", "http.*.sslverify", "safe.directory", "alias.*",
-    "receive.denynonfastforwards", "receive.denydeletes", "transfer.fsckobjects", "clean.requireforce", "push.default-force",
+    "receive.denynonfastforwards", "receive.denydeletes", "transfer.fsckobjects", "clean.requireforce", "push.default-force", "remote.*.mirror",
 )  # fmt: skip
 
 
@@ -91,6 +91,12 @@ def parsed(text: str) -> Iterator[tuple[str, Field]]:
             yield f"{section}.{name.strip().lower()}", literal(value.strip().strip('"') if equals else "true")
 
 
+def is_on(scene: Scene, key: str, usual: bool) -> bool:
+    """Whether a yes-or-no setting is on, as far as this text says."""
+    value = scene.settings.get(key)
+    return usual if value is None or value.text is None else value.text.lower() not in ("false", "no", "off", "0", "")
+
+
 def setting(call: Call, key: str, value: Field, scope: str, **attributes: str) -> Effect:
     """The effect of one key getting one value."""
     text = value.text if value.text is not None else value.prefix
@@ -112,7 +118,10 @@ def config(call: Call, scene: Scene) -> Iterator[Effect]:
     verb = words[0].text if words and words[0].text in _VERBS else ""
     if verb:
         words.pop(0)
-    if call.has(*_READS) or verb in ("get", "list", "get-color"):
+    if call.has(*_READS) or verb in ("get", "list", "get-color") or (len(words) == 1 and not verb and call.has("-f", "--file")):
+        given = call.value("-f", "--file")
+        if given is not None and given.text != "-":
+            yield from file_effects(call, scene, EffectKind.FILE_READ, given)
         return
     scope = "global" if call.has("--global") else "system" if call.has("--system") else "local"
     file = call.value("-f", "--file")
@@ -132,6 +141,10 @@ def config(call: Call, scene: Scene) -> Iterator[Effect]:
     key = (words[0].text if words[0].text is not None else words[0].prefix).lower()
     value = words[1] if len(words) > 1 and not removes else literal("")
     yield setting(call, key, value, scope, unset="1" if removes else "")
+    if removes:
+        scene.settings.pop(key, None)
+    else:
+        scene.settings[key] = value
     if key.startswith("alias.") and not removes:
         scene.aliases[key[6:]] = value
     elif matches(key, RUN_KEYS) and value.text and is_command(key, value.text):

@@ -74,6 +74,18 @@ def read_paths(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1" if call.has("-w") else "")
 
 
+def nothing(call: Call, scene: Scene) -> Iterator[Effect]:
+    """notes, commit-tree: they add to history, which can be taken back; the file of -F is read for every verb."""
+    return iter(())
+
+
+def into_index(call: Call, scene: Scene) -> Iterator[Effect]:
+    """update-index --add: a copy of each named file goes into the index; without it only what is tracked is looked at again."""
+    if call.has("--add") and not call.has("--cacheinfo", "--info-only"):
+        for field in call.operands:
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1", staged="1")
+
+
 def grep(call: Call, scene: Scene) -> Iterator[Effect]:
     """grep: searches tracked files; -O runs a pager."""
     pager = call.value("-O", "--open-files-in-pager")

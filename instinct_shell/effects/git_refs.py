@@ -8,6 +8,7 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, literal
 from . import git_config
 from .call import Call, Scene
+from .flow import upstream
 from .roles import file_effects
 from .scripts import run_text
 from .verbs import with_attributes
@@ -91,8 +92,11 @@ def push(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("--prune"):
         yield call.effect(EffectKind.GIT_DELETE_REF, Target(TargetKind.REF, f"{name}/*"), kind="remote_branch", remote=name, all="1")
     specs = call.operands[1:] if call.operands and call.value("--repo") is None else call.operands
+    if not specs and not call.has("--mirror", "--all", "--branches", "--tags"):
+        yield from _configured(call, scene, _text(remote), name, forced)
     for field in specs:
-        yield from _refspec(call, name, field, forced)
+        swept = "1" if field.text is None and _unscoped(field, scene) else ""
+        yield from _refspec(call, name, field, forced, swept)
     if forced and not specs and not call.has("--mirror", "--all", "--branches"):
         yield _forces(call, name, "", tags="1" if call.has("--tags") else "")
 
@@ -105,7 +109,26 @@ def _last(call: Call, on: tuple[str, ...], off: tuple[str, ...]) -> bool:
     return state
 
 
-def _refspec(call: Call, remote: str, field: Field, forced: bool) -> Iterator[Effect]:
+def _configured(call: Call, scene: Scene, remote: str, name: str, forced: bool) -> Iterator[Effect]:
+    """What a push without refspecs does by the settings that the same text made: `remote.x.push`, `remote.x.mirror`."""
+    for key, value in scene.settings.items():
+        match = re.fullmatch(r"remote\.(.+)\.(push|mirror)", key)
+        if match is None or (remote and match[1] != remote.lower()):
+            continue
+        if match[2] == "push":
+            yield from _refspec(call, name or match[1], value, forced)
+        elif git_config.is_on(scene, key, False):
+            yield _forces(call, name or match[1], "", all="1")
+
+
+def _unscoped(field: Field, scene: Scene) -> bool:
+    """Whether an unknown ref is each of those that a command lists (`git tag | xargs ..`), and not only of merged ones."""
+    listed = [scene.invocations[index] for index in upstream((p for o in field.origins for p in o.producers), scene)]
+    words = {word.text for one in listed for word in one.words}
+    return bool(words & {"tag", "ls-remote", "for-each-ref", "branch", "show-ref"}) and not any((word or "").startswith("--merged") for word in words)
+
+
+def _refspec(call: Call, remote: str, field: Field, forced: bool, swept: str = "") -> Iterator[Effect]:
     """One refspec: `+src:dst` forces, `:dst` deletes."""
     texts = field.values or (field.prefix,)
     for text in texts:
@@ -114,8 +137,8 @@ def _refspec(call: Call, remote: str, field: Field, forced: bool) -> Iterator[Ef
         branch, kind = _short(into if colon else source)
         unsure = {"dynamic": "delete", "reason": field.reason} if field.text is None else {}
         target = Target(TargetKind.REF, f"{remote}/{branch}", field.reason if not field.values else "")
-        if call.has("-d", "--delete") or (colon and not source and into):
-            yield call.effect(EffectKind.GIT_DELETE_REF, target, unsure, kind=kind, remote=remote, branch=branch)
+        if call.has("-d", "--delete") or (colon and not source and (into or not field.values)):
+            yield call.effect(EffectKind.GIT_DELETE_REF, target, unsure, kind=kind, remote=remote, branch=branch, all=swept)
         elif forced or plus:
             yield _forces(call, remote, branch, all="1" if "*" in branch else "", kind="tag" if kind == "remote_tag" else "", **unsure)
 
@@ -147,9 +170,6 @@ def tag(call: Call, scene: Scene) -> Iterator[Effect]:
             yield _drops(call, field, "tag")
     elif call.has("-f", "--force") and call.operands:
         yield _drops(call, call.operands[0], "tag", moved="1")
-    file = call.value("-F", "--file")
-    if file is not None and file.text != "-":
-        yield from file_effects(call, scene, EffectKind.FILE_READ, file)
 
 
 def _drops(call: Call, field: Field, kind: str, /, **attributes: str) -> Effect:

@@ -147,6 +147,11 @@ VERBS: dict[str, Verb] = {
     "whatchanged": Verb(git_history.log, _LOOK, "--patch"),
     "blame": Verb(git_history.read_paths, "-L -S --date --since --ignore-rev --ignore-revs-file --contents"),
     "annotate": Verb(git_history.read_paths, "-L -S --date"),
+    "notes": Verb(git_history.nothing, "-m -F -C -c -s --ref --message --file --reuse-message --reedit-message", "--force --allow-empty --stdin"),
+    "commit-tree": Verb(git_history.nothing, "-p -m -F -S= --gpg-sign=", "--no-gpg-sign"),
+    "update-index": Verb(git_history.into_index, "--cacheinfo --chmod --index-version", "--add --remove --refresh --force-remove --stdin --assume-unchanged "
+    "--no-assume-unchanged --skip-worktree --no-skip-worktree --really-refresh --again --unresolve --replace --info-only"),
+    "interpret-trailers": Verb(git_history.read_paths, "--trailer --where --if-exists --if-missing", "--in-place --parse --trim-empty --only-trailers --unfold"),
     "hash-object": Verb(git_history.read_paths, "-t --path", "--stdin --no-filters --literally --stdin-paths"),
     "grep": Verb(
         git_history.grep,

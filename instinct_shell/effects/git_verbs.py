@@ -94,7 +94,8 @@ def switch(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def clean(call: Call, scene: Scene) -> Iterator[Effect]:
     """clean: deletes untracked files; any -n makes it a dry run, without -f (or -i) git refuses."""
-    if call.has("-n", "--dry-run") or not call.has("-f", "--force", "-i", "--interactive"):
+    forced = call.has("-f", "--force", "-i", "--interactive") or not git_config.is_on(scene, "clean.requireforce", True)
+    if call.has("-n", "--dry-run") or not forced:
         return
     ignored = "all" if call.has("-x") else "only" if call.has("-X") else ""
     folders = "1" if call.has("-d") else ""
@@ -221,9 +222,9 @@ def skipped_hooks(call: Call, names: tuple[str, ...]) -> Iterator[Effect]:
 
 def commit(call: Call, scene: Scene) -> Iterator[Effect]:
     """commit: keeps everything; -n leaves hooks out, --no-gpg-sign leaves the signature out; files of -F and -t are read."""
-    for option in ("-F", "--file", "-t", "--template", "--pathspec-from-file"):
+    for option in ("-t", "--template"):
         file = call.value(option)
-        if file is not None and file.text != "-":
+        if file is not None:
             yield from file_effects(call, scene, EffectKind.FILE_READ, file)
     yield from skipped_hooks(call, ("-n", "--no-verify"))
     from .projects import hooks

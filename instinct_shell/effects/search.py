@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Certainty, Effect, EffectKind, Target
 from ..shell.invocation import Field, Known, Origin, literal
 from . import output
@@ -119,6 +121,8 @@ class Expression:
             self.empty = True
         elif text == "-type":
             self.folders = value == "d"
+        if text in ("-regex", "-iregex") and (named := _regex_names(value)):
+            return _both(names, named)
         if text in _NAMES:
             return _both(names, (value,))
         if text in _PATHS:
@@ -198,11 +202,22 @@ def _both(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _path_name(pattern: str) -> str:
-    """The one name in `*/NAME/*` or `*/NAME`, the ending of `*.ext`, "" for other path patterns."""
+    """The name in `*/NAME/*`, `*/a/NAME` or `*/NAME`, the ending of `*.ext`, "" for other path patterns."""
     if pattern.startswith("*") and len(pattern) > 2 and not any(c in pattern[1:] for c in "/*?["):
         return pattern
-    parts = pattern.strip("*").strip("/").split("/")
-    return parts[0] if pattern.startswith("*/") and len(parts) == 1 and parts[0] else ""
+    parts = pattern.removeprefix("*/").removesuffix("/*").split("/")
+    if not pattern.startswith("*/") or not all(parts) or any(c in part for part in parts for c in "*?["):
+        return ""
+    return parts[0] if pattern.endswith("/*") else parts[-1]  # what holds the match, or its own name
+
+
+def _regex_names(pattern: str) -> tuple[str, ...]:
+    """The names in `.*/NAME` and `.*/\\(a\\|b\\)`; () for other expressions."""
+    match = re.fullmatch(r"\^?(?:\./)?\.\*/(?:\\?\((.+?)\\?\)|((?:[\w-]|\\\.)+))\$?", pattern)
+    if match is None:
+        return ()
+    names = tuple(name.replace("\\.", ".") for name in re.split(r"\\?\|", match[1] or match[2]))
+    return names if all(re.fullmatch(r"[\w.-]+", name) and "." not in name.replace(".", "", 1) for name in names) else ()
 
 
 def find(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -340,8 +355,7 @@ def parallel(call: Call, scene: Scene) -> Iterator[Effect]:
         else:
             found = listing_of(call.invocation.stdin.producers, scene) if not groups else None
             if found is not None and command:
-                words = tuple(command) if any("{" in (word.text or "") for word in command) else (*command, literal("{}"))
-                yield from on_found(call, scene, words, found, via="parallel")
+                yield from _parallel_found(call, scene, tuple(command), found)
                 return
             arguments = [
                 Field(
@@ -355,15 +369,40 @@ def parallel(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from _parallel_once(call, scene, tuple(command), argument)
 
 
+# Replacement strings that stand for the argument or a part of it.
+_PARTS = r"\{(?:[./%#]|//|/\.|\d+(?:[./]|//|/\.)?)\}"
+
+
+def _as_text(command: tuple[Field, ...]) -> str:
+    """The words of a parallel command as the shell text that parallel makes of them, when they are more than plain words; else ""."""
+    texts = [word.text for word in command]
+    if None in texts or not any(re.search(r"[\s;&|<>()`$'\"\\]", text or "") for text in texts):
+        return ""
+    return re.sub(_PARTS, "{}", " ".join(text or "" for text in texts))
+
+
+def _parallel_found(call: Call, scene: Scene, command: tuple[Field, ...], found: tuple[Found, ...]) -> Iterator[Effect]:
+    """parallel on every name of a listing: shell text, or plain words."""
+    text = _as_text(command)
+    if not text:
+        words = command if any("{" in (word.text or "") for word in command) else (*command, literal("{}"))
+        yield from on_found(call, scene, words, found, via="parallel")
+        return
+    for one in found:
+        holes = Holes(f"p{len(call.origin)}_")
+        mark = holes.new(one.hole())
+        for effect in scene.nested_shell(text.replace("{}", mark) if "{}" in text else f"{text} {mark}", call, via="parallel"):
+            yield from holes.fill(effect)
+
+
 def _parallel_once(call: Call, scene: Scene, command: tuple[Field, ...], argument: Field) -> Iterator[Effect]:
     if not command:
         yield from run_text(call, scene, argument, via="parallel")
         return
-    if len(command) == 1 and " " in (command[0].text or ""):
-        # One word is shell text: the argument stands in it.
+    if text := _as_text(command):  # shell text: the argument stands in it, quoted
         holes = Holes("p")
         mark = holes.of(argument) if argument.text is not None else holes.new(Hole(reason=argument.reason or "dynamic word"))
-        text = command[0].text or ""
+        mark = "'" + mark.replace("'", "'\\''") + "'" if re.search(r"[^\w./~\x1a-]", mark) else mark
         for effect in scene.nested_shell(text.replace("{}", mark) if "{}" in text else f"{text} {mark}", call, via="parallel"):
             yield from holes.fill(effect)
         return

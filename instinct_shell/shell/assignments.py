@@ -68,16 +68,17 @@ def _assign_array(ev: Evaluator, node: Assignment) -> Text:
             value = ev.expander.single(word)
             seen.append(value)
             if key is None:
-                array.open_ = value if array.open_ is None else values.join(array.open_, value)
+                array.loose(value, sure=False)
                 continue
             array.items[key] = value
+            array.maybe = None
             number = int(key) + 1 if key.isdigit() else number
             continue
         for field in ev.expander.fields(word):
             value = values.word_of(field)
             seen.append(value)
             if field.many or array.open_ is not None:  # behind an unknown number of elements no place is known
-                array.open_ = value if array.open_ is None else values.join(array.open_, value)
+                array.loose(value, sure=not field.many)
                 continue
             array.items[str(number)] = value
             number += 1
@@ -102,8 +103,9 @@ def _assign_element(ev: Evaluator, node: Assignment, text: Text) -> Text:
         text = values.concat(array.items[key], text)
     behind = array.open_ is not None and key is not None and not array.keyed and key not in array.items and key != str(len(array.items))
     if key is None or behind:  # the order is not known
-        array.open_ = text if array.open_ is None else values.join(array.open_, text)
+        array.loose(text, sure=False)
     else:
         array.items[key] = text
+        array.maybe = None
     ev.state.assign(node.name, array)
     return text

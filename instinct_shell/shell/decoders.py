@@ -136,7 +136,7 @@ _TR_CLASSES = {
 def _expand_set(text: str) -> str:
     for name, members in _TR_CLASSES.items():
         text = text.replace(name, members)
-    text = decode_ansi(text)
+    text = decode_ansi(text, nul=True)
     out = ""
     at = 0
     while at < len(text):

@@ -56,8 +56,11 @@ def unescape_double(text: str, extra: str = '"') -> str:
     return "".join(out)
 
 
-def decode_ansi(text: str) -> str:
-    """The value of `$'text'`: C escapes decoded; a NUL ends it, as in bash. Bytes above 127 that are not UTF-8 come as surrogate escapes."""
+def decode_ansi(text: str, *, nul: bool = False) -> str:
+    """The value of `$'text'`: C escapes decoded; a NUL ends it, as in bash. Bytes above 127 that are not UTF-8 come as surrogate escapes.
+
+    nul: NULs stay, as printf and `echo -e` write them.
+    """
     if "\\" not in text:
         return text
     out = bytearray()
@@ -88,9 +91,9 @@ def decode_ansi(text: str) -> str:
             out += escape.encode()
         else:
             out += b"\\" + escape.encode("utf-8", "surrogateescape")
-        if 0 in out:
+        if not nul and 0 in out:
             break
-    return bytes(out).split(b"\0", 1)[0].decode("utf-8", "surrogateescape")
+    return (bytes(out) if nul else bytes(out).split(b"\0", 1)[0]).decode("utf-8", "surrogateescape")
 
 
 def _code_point(digits: str) -> bytes:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from . import frames, values
 from .calculate import arithmetic, touched
 from .control import compound
@@ -64,6 +66,8 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
         forget()
         for name, value in list(changed.variables.items()):
             old = before.variables.get(name)
+            if isinstance(value, values.Array) and value.maybe is not None and value is not old:  # each pass adds to it
+                changed.variables[name] = values.Array(value.items, value.keyed, value.open_)
             if value is not old and isinstance(value, Text) and len(value.values) != 1:
                 earlier = old if isinstance(old, Text) else None
                 if not value.known or earlier is None or not set(value.values) <= set(earlier.values):
@@ -115,14 +119,15 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
     feed = ev.state.fds[0]
     breaks: list[State] = []
     reads = _reads_lines(node.condition)
+    end = _delimiter(node.condition) if reads else "\n"
     if reads and feed.rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
-        rounds = feed.rest.count("\n") + (not feed.rest.endswith("\n"))
+        rounds = feed.rest.count(end) + (not feed.rest.endswith(end))
         if rounds <= MAX_UNROLLED:
             for _ in range(rounds):
                 if not feed.rest:
                     break
                 ev.unrolled += 1
-                whole = "\n" in feed.rest  # `read` fails on a last line without its newline, though it sets the variable
+                whole = end in feed.rest  # `read` fails on a last line without its newline, though it sets the variable
                 _condition(ev, node.condition)
                 breaks += _iteration(ev, node.body, whole)
                 if ev.state.dead:
@@ -175,6 +180,21 @@ def _reads_lines(condition: Script) -> bool:
     while isinstance(item, AndOr):
         item = item.left
     return isinstance(item, Command) and bool(item.words) and item.words[0].raw == "read"
+
+
+def _delimiter(condition: Script) -> str:
+    """What ends a line for the `read` of a condition: a newline, or what its -d names."""
+    item = condition.items[0]
+    while isinstance(item, AndOr):
+        item = item.left
+    words = [word.raw for word in item.words] if isinstance(item, Command) else []
+    for word, value in zip(words, [*words[1:], ""], strict=True):
+        if re.fullmatch(r"-[rs]*d", word):
+            plain = value.removeprefix("$").strip("'\"")
+            return plain[:1] if plain and not plain.startswith("\\") else "\0"
+        if re.fullmatch(r"-[rs]*d.+", word):
+            return word[word.index("d") + 1 :].strip("'\"")[:1] or "\0"
+    return "\n"
 
 
 def _always(condition: Script, name: str) -> bool:

@@ -105,7 +105,7 @@ def _may_vanish(words: tuple[Field, ...], number: int) -> bool:
 
 def _echo_escapes(text: str) -> str:
     text = text.split("\\c", maxsplit=1)[0]
-    return decode_ansi(re.sub(r"\\0([0-7]{0,3})", lambda m: "\\" + (m[1] or "0"), text))
+    return decode_ansi(re.sub(r"\\0([0-7]{0,3})", lambda m: "\\" + (m[1] or "0"), text), nul=True)
 
 
 def printf(fields: tuple[Field, ...]) -> Text | None:
@@ -134,7 +134,7 @@ def printf(fields: tuple[Field, ...]) -> Text | None:
             elif "%" in piece:
                 return None  # a directive that is not modelled
             elif piece:
-                out = values.concat(out, Text((decode_ansi(piece),)))
+                out = values.concat(out, Text((decode_ansi(piece, nul=True),)))
         if not arguments or not used:
             break
     return out

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
 OPEN = "unknown number of"
+OPTIONAL = f"{OPEN} elements, one or none"  # of a text whose values are known
 # what bash sets itself when the environment does not
 _SET_BY_BASH = {
     "BASH": "/bin/bash",
@@ -91,7 +92,7 @@ def tilde(ev: Evaluator, user: str) -> Text:
 
 def is_open(text: Text) -> bool:
     """Whether this stands for any number of elements, none as well."""
-    return not text.known and text.reason.startswith(OPEN)
+    return text.reason.startswith(OPEN)
 
 
 def is_star(part: Param) -> bool:
@@ -175,6 +176,8 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
         if isinstance(held, Text):
             return [held]
         rest = held.open_
+        if held.maybe is not None:
+            return [*held.items.values(), *(Text(t.values, OPTIONAL) if "" in t.values else t for t in held.maybe)]
         open_ = [] if rest is None else [Text((), f"{OPEN} elements ({rest.reason})", rest.origins, rest.prefix)]
         return list(held.items.values()) + open_
     return None

@@ -90,6 +90,7 @@ def _next(channel: Channel | None, delimiter: str, number: str, raw: bool) -> Te
             while not raw and line.endswith("\\") and found and channel.rest:
                 more, found, channel.rest = channel.rest.partition(delimiter)
                 line = line[:-1] + more
+        line = line.replace("\0", "")  # bash leaves NULs out
         return Text((line if raw else re.sub(r"\\(.)", r"\1", line),))
     if channel.kind == "null":
         return values.EMPTY
@@ -124,6 +125,7 @@ def _split_line(line: str, count: int, ifs: str) -> list[str]:
 def mapfile(ev: Evaluator, call: Call) -> State | None:
     name = "MAPFILE"
     strip = False
+    delimiter = "\n"
     at = 0
     while at < len(call.args):
         text = call.args[at].text or ""
@@ -134,6 +136,8 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
             if text[-1] in "dnOsucC" and at < len(call.args):
                 value = call.args[at]
                 at += 1
+                if text[-1] == "d":
+                    delimiter = (value.text or "")[:1] or "\0"
                 if text[-1] == "C":
                     nested.run_text(ev, value, call.span, "mapfile -C", 2)
         elif text:
@@ -141,8 +145,8 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
     call.record(ev)
     channel = call.fds.get(0)
     if channel is not None and channel.rest is not None and strip:
-        lines = channel.rest.removesuffix("\n").split("\n") if channel.rest else []
-        ev.state.assign(name, Array({str(n): Text((line,)) for n, line in enumerate(lines)}))
+        lines = channel.rest.removesuffix(delimiter).split(delimiter) if channel.rest else []
+        ev.state.assign(name, Array({str(n): Text((line.replace("\0", ""),)) for n, line in enumerate(lines)}))
     else:
         ev.state.assign(name, Array({}, False, _next(Channel("pipe") if channel is None else _unread(channel), "\n", "", True)))
     return None
@@ -164,7 +168,8 @@ def printf(ev: Evaluator, call: Call) -> State | None:
             if name is not None and "[" in name:
                 ev.forget((name.split("[")[0],), "printf -v")
         else:
-            ev.state.assign(name, value or values.unknown("printf", "variable", name))
+            held = values.transform(value, lambda text: text.partition("\0")[0]) if value is not None and value.known and not value.glob else value
+            ev.state.assign(name, held or values.unknown("printf", "variable", name))
         call.record(ev)
         return None
     call.record(ev, outputs.printf(call.args))

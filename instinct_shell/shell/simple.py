@@ -97,7 +97,7 @@ def _each_name(
     after: State | None = None
     for value in first.values:
         ev.state = before.copy()
-        chosen = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:]) if value or first.quoted else fields[1:]
+        chosen = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:]) if value or (first.quoted and not first.many) else fields[1:]
         if chosen:
             ev.uncertain(partial(invoke, ev, chosen, temporary, declared, fds, streams, span), "branch")
         after = ev.state if after is None else merge(after, ev.state)

@@ -205,6 +205,7 @@ def merge(first: State, second: State) -> State:
 
 
 _MOST_REFERENCES = 8
+_MOST_MAYBE = 8  # elements of a list that may be missing
 _MOST_BODIES = 8  # that one name may stand for; each is evaluated where it is called
 _RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob", "execfail"})
 MISSING = Text(("",), unset=("?",))
@@ -217,9 +218,37 @@ def _merge_variables(name: str, a: Variable, b: Variable) -> Variable:
         b = Text(("",), unset=(name,))
     if isinstance(a, Text) and isinstance(b, Text):
         return values.join(a, b)
-    if isinstance(a, Array) and isinstance(b, Array) and a.items.keys() == b.items.keys():
-        return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, a.open_ or b.open_)
-    return Array({}, False, Text((), f"array `{name}` differs between branches"))
+    if isinstance(a, Array) and isinstance(b, Array) and a.items.keys() == b.items.keys() and a.maybe is b.maybe:
+        return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, a.open_ or b.open_, a.maybe)
+    first, second = _as_array(a), _as_array(b)
+    if first is None or second is None:
+        return Array({}, False, Text((), f"array `{name}` differs between branches"))
+    return _merge_lists(name, first, second)
+
+
+def _as_array(value: Variable) -> Array | None:
+    """A plain list without gaps; None for anything else. A variable that is not set has no elements."""
+    if isinstance(value, Text):
+        return Array({}) if value.unset and value.values == ("",) else None
+    return value if isinstance(value, Array) and not value.keyed and list(value.items) == [str(n) for n in range(len(value.items))] else None
+
+
+def _merge_lists(name: str, a: Array, b: Array) -> Array:
+    """Two lists: what both have is joined place by place; what follows in one of them may be missing."""
+    both = min(len(a.items), len(b.items))
+    items = {key: values.join(a.items[key], b.items[key]) for key in list(a.items)[:both]}
+    rests = [[*list(one.items.values())[both:], *(one.maybe or ())] for one in (a, b)]
+    open_: Text | None = None
+    for text in (*rests[0], *rests[1], *(one.open_ for one in (a, b) if one.open_ is not None)):
+        open_ = text if open_ is None else values.join(open_, text)
+    maybe = tuple(
+        values.join(*(rest[at] if at < len(rest) else values.EMPTY for rest in rests)) for at in range(max(map(len, rests)))
+    )
+    listed = len(maybe) <= _MOST_MAYBE and all(text.known and not text.glob for text in maybe)
+    if not listed or any(one.open_ is not None and one.maybe is None for one in (a, b)):
+        reason = f"array `{name}` differs between branches"
+        return Array(items, False, Text((), reason, open_.origins if open_ is not None else (), open_.prefix if open_ is not None else ""))
+    return Array(items, False, open_, maybe)
 
 
 _COMPARED = tuple(slot for slot in State.__slots__ if slot not in ("version", "last"))

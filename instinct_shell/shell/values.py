@@ -74,18 +74,28 @@ EMPTY = Text(("",))
 
 
 class Array:
-    """An array variable: items by subscript in order. Unknown contents: `open_` says why, and holds for every other subscript."""
+    """An array variable: items by subscript in order. Unknown contents: `open_` says why, and holds for every other subscript.
 
-    __slots__ = ("items", "keyed", "open_")
+    maybe: the elements behind the items, each of which may be missing when "" is among its values; None when they are not known one by one.
+    """
 
-    def __init__(self, items: dict[str, Text], keyed: bool = False, open_: Text | None = None) -> None:
+    __slots__ = ("items", "keyed", "maybe", "open_")
+
+    def __init__(self, items: dict[str, Text], keyed: bool = False, open_: Text | None = None, maybe: tuple[Text, ...] | None = None) -> None:
         self.items = items
         self.keyed = keyed
         self.open_ = open_
+        self.maybe = maybe
 
     def copy(self) -> Array:
         """An array whose items can be changed apart."""
-        return Array(dict(self.items), self.keyed, self.open_)
+        return Array(dict(self.items), self.keyed, self.open_, self.maybe)
+
+    def loose(self, value: Text, *, sure: bool) -> None:
+        """One more element behind those whose number is not known. sure: it is exactly one."""
+        self.open_ = value if self.open_ is None else join(self.open_, value)
+        listed = self.maybe is not None and sure and value.known and not value.glob
+        self.maybe = (*self.maybe, value) if listed and self.maybe is not None else None
 
 
 def known(text: str) -> Text:
