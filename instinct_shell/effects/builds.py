@@ -11,6 +11,7 @@ from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
 from .hijack import is_make_text
 from .output import stdin_text
+from .program_text import run_script
 from .projects import run_tasks, task_file
 from .roles import file_effects
 from .scripts import opaque, printed
@@ -47,13 +48,13 @@ def make(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(EffectKind.ENV_HIJACK, Target(TargetKind.NAME, name), variable=name, value=value[:120])
     entry = " ".join(shown(word) for word in words.words if "=" not in shown(word))
     dry = "1" if words.has("-n", "--just-print", "--dry-run", "--recon", "-q", "--question") else ""
-    for field in words.all("--eval", "-E"):
-        yield from _make_text(inside, scene, field.text, "text", entry, named)
+    for field in (*words.all("--eval", "-E"), *_given_text(call)):
+        yield from _make_text(inside, scene, field.text, "text", entry, named, dry)
     for field in words.all("-f", "--file", "--makefile") or (literal("Makefile"),):
         if field.text in ("-", "/dev/stdin", "/dev/fd/0"):
-            yield from _make_text(inside, scene, stdin_text(call.invocation, scene), "stdin", entry, named)
+            yield from _make_text(inside, scene, stdin_text(call.invocation, scene), "stdin", entry, named, dry)
         elif field.known is Known.DYNAMIC and field.origins:
-            yield from _make_text(inside, scene, printed(field, scene), "generated", entry, named)
+            yield from _make_text(inside, scene, printed(field, scene), "generated", entry, named, dry)
         else:
             yield from task_file(call, scene, shown(field), "make", entry, cwd, tuple(named), dry=dry)
 
@@ -64,12 +65,20 @@ def _other_shell(call: Call, scene: Scene, value: str, via: str) -> Iterator[Eff
         yield from scene.nested_shell(value, call, via=via)
 
 
-def _make_text(call: Call, scene: Scene, text: str | None, source: str, entry: str, named: list[tuple[str, str]]) -> Iterator[Effect]:
+def _given_text(call: Call) -> Iterator[Field]:
+    """Makefile text in the variables that make takes its options from: `MAKEFLAGS='--eval=..' make`."""
+    for name, field in (*call.invocation.env, *call.invocation.assignments):
+        if name in ("MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS") and field.text and "--eval=" in field.text:
+            text = field.text.partition("--eval=")[2]
+            yield literal(re.sub(r"\\(.)", r"\1", re.split(r"(?<!\\) ", text)[0]))
+
+
+def _make_text(call: Call, scene: Scene, text: str | None, source: str, entry: str, named: list[tuple[str, str]], dry: str) -> Iterator[Effect]:
     """A makefile that stands in no file."""
     if text is None:
         yield opaque(call, source, "the makefile comes from elsewhere", language="make")
     else:
-        yield from run_tasks(call, scene, "make", text, entry, "", tuple(named))
+        yield from run_tasks(call, scene, "make", text, entry, "", tuple(named), dry=dry)
 
 
 class Runner(Value):
@@ -144,6 +153,11 @@ def runner(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     if call.name == "cmake" and words.has("-E"):
         yield from _cmake_tool(call, scene)
+        return
+    if call.name == "cmake" and words.has("-P"):
+        at = next((index for index, word in enumerate(call.argv) if word.text == "-P"), len(call.argv))
+        for field in call.argv[at + 1 : at + 2]:
+            yield from run_script(call, scene, field, "cmake", tuple(call.argv[at + 2 :]))
         return
     if call.name in ("foreman", "honcho") and words.verb() == "run":
         yield from scene.nested_argv(words.words[1:], call, via=call.name)

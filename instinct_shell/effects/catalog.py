@@ -32,7 +32,11 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "search",
-        "find gfind bfs xargs gxargs parallel env_parallel sem rush",
+        "find gfind bfs xargs gxargs",
+    ),
+    (
+        "parallel",
+        "parallel env_parallel sem rush",
     ),
     (
         "viewers",
@@ -65,8 +69,12 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "editors",
         "sed gsed ssed awk gawk mawk nawk original-awk goawk ed red vim vi ex nvim view gvim vimdiff rvim nvi vim.basic vim.tiny "
-        "evim mvim emacs emacsclient zile mg xemacs nano pico micro joe jed ne tilde helix hx kak mcedit kate gedit code "
+        "evim mvim nano pico micro joe jed ne tilde helix hx kak mcedit kate gedit code "
         "code-insiders cursor subl mousepad zed patch gpatch",
+    ),
+    (
+        "lisp",
+        "emacs emacsclient zile mg xemacs",
     ),
     (
         "wrappers",

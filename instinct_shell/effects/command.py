@@ -202,6 +202,10 @@ class Describe:
             yield from self.handed(call, known=True)
         if MODULES.get(name) in TAKERS:
             yield from flow.named_secrets(call, self.scene, sources=False)
+        if self.scene.files:
+            from .loaded import loaded
+
+            yield from loaded(call, self.scene)
         if base in RUNNERS:
             yield from self.passed_on(invocation, base, argv, sure, origin)
 

@@ -9,6 +9,7 @@ from ..shell.invocation import Field, Known, Origin, literal
 from . import output
 from .call import Call, Program, Scene
 from .followed import followed
+from .program_text import read_code, run_script
 from .roles import file_effects, path_effects, weakest
 from .scripts import opaque, run_text
 
@@ -124,7 +125,7 @@ def _awk_run(word: Field, touch: Touch, call: Call, scene: Scene) -> Iterator[Ef
     yield from scene.nested_shell(f'printf %s "$1" | {word.text}', call, positional=(literal("sh"), text), via="awk |")
 
 
-# ---------------------------------------------------------------- ed, vim, emacs
+# ---------------------------------------------------------------- ed, vim
 
 
 def ed(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -147,6 +148,21 @@ _EX = (
     r"(!|r(?:ead)?\s*!|w(?:rite)?\s+!|e\s*!(?=\S)|w(?:rite|q)?!?\s+|sav\w*!?\s+|r(?:ead)?\s+|so(?:urce)?!?\s+|te(?:rm|rminal)\w*\s+)(.*)"
 )
 _CALLS = r"""(?s)(?:system(?:list)?|termopen|jobstart|job_start|term_start|os\.execute|io\.popen)\(\s*(["'])(.*?)\1"""
+# Functions of vim that change files, and the first path they are given.
+_CHANGES = r"""\b(delete\(|rename\(|writefile\((?=[^"']*\[))(?:\s*\[.*?\]\s*,)?\s*(?:(?:vim\.fn\.)?expand\(\s*)?(["'])(.*?)\2"""
+_LANGUAGES = {**dict.fromkeys(("py", "py3", "pyx", "python", "python3", "pythonx"), "python"), "lua": "lua", "perl": "perl", "ruby": "ruby"}
+
+
+def _home(text: str, scene: Scene) -> str:
+    """A path as vim takes it: `~` and `$HOME` are the home."""
+    return re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: scene.home, text)
+
+
+def vim_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    """Effects of a vim script, line by line."""
+    for line in text.split("\n"):
+        if not line.lstrip().startswith('"'):
+            yield from _ex_command(line, call, scene)
 
 
 def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
@@ -163,17 +179,21 @@ def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
         elif verb.startswith(("w", "sav")) and argument:
             yield from file_effects(call, scene, EffectKind.FILE_WRITE, literal(argument))
         elif verb.startswith("so") and argument:
-            yield call.effect(EffectKind.CODE_SCRIPT, Target(TargetKind.PATH, output.absolute(argument, call.invocation)), language="vim")
+            yield from run_script(call, scene, literal(_home(argument, scene)), "vim", ())
         elif argument:
             yield from file_effects(call, scene, EffectKind.FILE_READ, literal(argument))
     for match in re.finditer(_CALLS, text):
         yield from scene.nested_shell(match.group(2), call, via=f"{call.name} system()")
     for match in re.finditer(r"""\bexe(?:c|cute)?\s+(["'])\s*:?!(.*?)\1""", text):
         yield from scene.nested_shell(match.group(2), call, via=f"{call.name} :execute")
-    deleted = re.search(r"""\bdelete\(\s*(["'])(.*?)\1""", text)
-    if deleted:
-        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(deleted.group(2)), recursive="1")
-    if re.search(r"\b(?:py(?:thon)?[3x]?|lua|perl|ruby)\s+\S", text) and not re.search(_CALLS, text):
+    for match in re.finditer(_CHANGES, text):
+        place = literal(_home(match.group(3), scene))
+        kind = EffectKind.FILE_WRITE if match.group(1) == "writefile(" else EffectKind.FILE_MOVE if match.group(1) == "rename(" else EffectKind.FILE_DELETE
+        yield from file_effects(call, scene, kind, place, recursive="1" if kind is EffectKind.FILE_DELETE else "")
+    other = re.search(r"\b(py(?:thon)?[3x]?|lua|perl|ruby)\s+(\S.*)", text, re.DOTALL)
+    if other and other.group(1) in _LANGUAGES:
+        yield from read_code(other.group(2), call, scene, _LANGUAGES[other.group(1)])
+    elif other and not re.search(_CALLS, text):
         yield opaque(call, "text", "an editor runs code of another language", language="vim")
 
 
@@ -184,7 +204,7 @@ def vim(call: Call, scene: Scene) -> Iterator[Effect]:
         if option in ("-c", "--cmd"):
             commands.append(field)
         elif option in ("-S", "-u", "-U", "-l") and field.text not in ("NONE", "NORC", "/dev/null"):
-            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="vim")
+            yield from run_script(call, scene, field, "vim", ())
     writes = False
     files = []
     for field in call.operands:
@@ -206,30 +226,6 @@ def vim(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.has("-s") and (call.name == "ex" or call.has("-e", "-E")):
         for line in (output.stdin_text(call.invocation, scene) or "").split("\n"):
             yield from _ex_command(line, call, scene)
-
-
-_LISP_RUN = r'\((?:shell-command(?:-to-string)?|async-shell-command|compile)\s+"((?:\\.|[^"\\])*)"'
-_LISP_DELETE = r'\((?:delete-file|delete-directory)\s+"((?:\\.|[^"\\])*)"'
-
-
-def emacs(call: Call, scene: Scene) -> Iterator[Effect]:
-    """emacs: --eval runs Lisp, of which shell commands and deletions are read; -l runs a file."""
-    for option, field in call.values:
-        if option in ("-l", "--load", "--script"):
-            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="elisp")
-        elif option in ("--eval", "-eval", "--execute", "-e"):
-            text = (field.text if field.text is not None else field.prefix).replace('\\"', "'")
-            for match in re.finditer(_LISP_RUN, text):
-                yield from scene.nested_shell(match.group(1), call, via="emacs --eval")
-            for match in re.finditer(_LISP_DELETE, text):
-                yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(match.group(1)), recursive="1")
-            if field.text is None or re.search(
-                r"\((?:call-process|start-process|make-process|write-region|rename-file|copy-file|load)", text
-            ):
-                yield opaque(call, "text", "Lisp that starts programs or changes files", language="elisp")
-    for field in call.operands:
-        if not (field.text or "").startswith("+"):
-            yield from file_effects(call, scene, EffectKind.FILE_READ, field)
 
 
 def open_editor(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -353,13 +349,6 @@ PROGRAMS: tuple[Program, ...] = (
         options="-c -S -T -u -U -i -w -W -p= -o= -O= -t -l --cmd --servername --remote-send --remote-expr --listen",
         describe=vim,
         summary="an editor; -c and + run commands, `!` runs a shell",
-    ),
-    Program(
-        ("emacs", "emacsclient", "zile", "mg", "xemacs"),
-        options="-l -f -e --load --script --eval -eval --execute --funcall -L --directory --alternate-editor -a -s --socket-name",
-        longs="--batch --quick --no-init-file --daemon",
-        describe=emacs,
-        summary="an editor; --eval runs Lisp",
     ),
     Program(
         (

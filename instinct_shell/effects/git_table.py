@@ -151,7 +151,8 @@ VERBS: dict[str, Verb] = {
     "commit-tree": Verb(git_history.nothing, "-p -m -F -S= --gpg-sign=", "--no-gpg-sign"),
     "update-index": Verb(git_history.into_index, "--cacheinfo --chmod --index-version", "--add --remove --refresh --force-remove --stdin --assume-unchanged "
     "--no-assume-unchanged --skip-worktree --no-skip-worktree --really-refresh --again --unresolve --replace --info-only"),
-    "interpret-trailers": Verb(git_history.read_paths, "--trailer --where --if-exists --if-missing", "--in-place --parse --trim-empty --only-trailers --unfold"),
+    "interpret-trailers": Verb(git_history.read_paths, "--trailer --where --if-exists --if-missing",
+    "--in-place --parse --trim-empty --only-trailers --unfold"),
     "hash-object": Verb(git_history.read_paths, "-t --path", "--stdin --no-filters --literally --stdin-paths"),
     "grep": Verb(
         git_history.grep,

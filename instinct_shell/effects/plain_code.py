@@ -27,7 +27,7 @@ def _shell_call() -> re.Pattern[str]:
         r"(?:\b(?:system2?|shell|exec|popen|Sys\.command|do shell script|executeQuietly|syscmd|esyscmd|run-shell-command|"
         r"process_run|shell-command-to-string|call-process-shell-command|"
         r"os[.:]cmd|:os\.cmd|Unix\.system|Runtime\.getRuntime\(\)\.exec|sys\.process\.Process|os\.proc\.call|qx|readProcess|callCommand|system\*)\b\s*\(?\s*(?:~?c)?)"
-        r"(?P<q>[\"'])(?P<t>(?:\\.|(?!(?P=q)).)*)(?P=q)|\brun\(`(?P<j>[^`]*)`|(?P<q2>[\"'])(?P<g>(?:\\.|(?!(?P=q2)).)*)(?P=q2)\s*\.(?:execute|!!?)\b",
+        r"(?P<q>[\"'])(?P<t>(?:\\.|(?!(?P=q)).)*)(?P=q)|\brun\(`(?P<j>[^`]*)`|(?P<q2>[\"'])(?P<g>(?:\\.|(?!(?P=q2)).)*)(?P=q2)\s*\.(?:execute\b|!!?)",
         re.DOTALL,
     )
 
@@ -45,7 +45,7 @@ def _argv_call() -> re.Pattern[str]:
 def _delete_call() -> re.Pattern[str]:
     return re.compile(
         r"\b(unlink|file\.remove|file_delete|dir_delete|rm|File\.rm_rf!?|File\.rm!?|File\.rmdir!?|deleteFile|removeDirectoryRecursive|removeFile|"
-        r"delete-file|delete-directory|file delete(?: -force)?|deleteDir|"
+        r"delete-file|delete-directory|file delete(?: -force)?|deleteDir|file:del_dir_r|file:del_dir|file:delete|"
         r"os\.remove\.all|os\.remove|os\.RemoveAll|os\.Remove|remove_dir_all|remove_file|FileUtils\.deleteDirectory|Files\.delete|Sys\.remove)\s*\(?\s*(?:--\s*)?[\"'{]?([~./\w][^\"'){}\s,;]*)"
     )
 
@@ -56,6 +56,18 @@ _HOME = (
     r"""\b(?:Sys\.getenv|System\.get_env|os\.getenv|getenv|System\.getenv|Unix\.getenv|Sys\.getenv|uiop:getenv|posix-getenv)[\s(]+["']HOME["']\s*\)?|"""
     r"""\bENV\[\s*["']HOME["']\s*\]|"""
     r"""ProcessInfo\.processInfo\.environment\[\s*["']HOME["']\s*\]!?|\(user-homedir-pathname\)|\(System/getProperty "user\.home"\)"""
+)
+# How a language starts a program in its own way.
+_OWN_SHELL = {
+    "gnuplot": r"(?:^|[;\n])\s*(?:!|shell\s+)([^\n]+)|`([^`\n]+)`|<\s*([^'\"\n]+)(?=['\"])",
+    "maxima": r"""\bsystem\s*\(\s*"([^"]*)\"""",
+    "raku": r"""\b(?:run|Proc::Async\.new\(?)\s*\(?\s*(?:["'][^"']*["']\s*,?\s*)+""",
+}
+# Names that only ask a language about itself or the time.
+_HARMLESS_NAMES = (
+    r"\b(?:system_info|system_version|system_time|monotonic_time|system\.file|system\.time|[sS]ystem\.(?:version|otp_release|build_info|monotonic_time|system_time|os_time|"
+    r"schedulers_online|currentTimeMillis|nanoTime|identityHashCode|lineSeparator|out\.print\w*|err\.print\w*)|Sys\.(?:time|Date|info|WORD_SIZE|CPU_THREADS|MACHINE|KERNEL|ARCH|"
+    r"isunix|islinux|ocaml_version|word_size|argv)|parse_(?:float|integer)|Integer\.parse\w*|Float\.parse|parse\(Int\w*)"
 )
 _SHELL_LIKE = frozenset(("nu", "xonsh"))
 
@@ -112,7 +124,7 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         found = True
         if match[1] == "rm" and language == "r":
             continue  # it removes variables
-        whole = match[1].endswith(("All", "_all")) or any(part in match[1] for part in ("rf", "irectory", "Dir", "-force"))
+        whole = match[1].endswith(("All", "_all")) or any(part in match[1] for part in ("rf", "irectory", "Dir", "-force", "dir_r"))
         recursive = "1" if whole or "recursive" in rest else ""
         yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(_expanded(match[2], scene)), recursive=recursive)
     for match in _delete_method().finditer(rest):
@@ -124,7 +136,16 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         for match in re.finditer(r"(?:^|[;\[\n]|\b)(?:exec|spawn|open \|)\s+([^\]\n;]+)", text):
             found = True
             yield from scene.nested_shell(match[1].strip('"{}'), call, via=language)
-    stripped = re.sub(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", '""', text)
+    if language in ("gnuplot", "maxima", "raku"):
+        for match in re.finditer(_OWN_SHELL[language], text):
+            found = True
+            pieces = re.findall(r"""["']([^"']*)["']""", match[0]) if language == "raku" else []
+            if pieces:
+                yield from scene.nested_argv(tuple(literal(piece) for piece in pieces), call, via=language)
+            else:
+                yield from scene.nested_shell(next((group for group in match.groups() if group), ""), call, via=language)
+    stripped = re.sub(_HARMLESS_NAMES, "", text)
+    stripped = re.sub(r"\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*'", '""', stripped)
     if not found and _suspicious().search(stripped):
         yield call.effect(
             EffectKind.CODE_OPAQUE,
@@ -224,6 +245,9 @@ def other_language(call: Call, scene: Scene) -> Iterator[Effect]:
             continue
         if not text.startswith("-"):
             break
+        if text.partition("=")[0] in evaluates and "=" in text:
+            spoke = True
+            yield from plain_word(call, scene, literal(text.partition("=")[2]), language)
         if text == "-jar" and at + 1 < len(words):
             yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, words[at + 1], language="java")
             return

@@ -95,6 +95,9 @@ def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple
     return tuple(found)
 
 
+# Languages of one tool: the module and the function (text, call, scene) -> effects that read them; imported when one is met.
+READERS = {"elisp": ("lisp", "elisp_effects"), "vim": ("editors", "vim_effects"), "cmake": ("cmake_code", "cmake_effects"), "gdb": ("sessions", "gdb_effects")}
+READERS |= {"tox": ("loaded", "tox_effects"), "msbuild": ("loaded", "msbuild_effects")}
 READ_BY_TOKENS = frozenset(("javascript", "perl", "ruby", "php", "lua"))
 
 
@@ -113,6 +116,11 @@ def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Fi
         from .other_code import code_effects
 
         return (*code_effects(text, call, scene, language, argv, path), *more)
+    if language in READERS:
+        from importlib import import_module
+
+        module, function = READERS[language]
+        return (*getattr(import_module(f".{module}", __package__), function)(text, call, scene), *more)
     from .plain_code import plain_effects
 
     return (*plain_effects(text, call, scene, language), *more)

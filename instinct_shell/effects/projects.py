@@ -63,19 +63,18 @@ def task_file(
         if path != effect.target.text:
             effect = effect.replace(target=effect.target.replace(text=path))
         yield with_attributes(effect, readable="1", written="" if scene.sources.get(path) == GIVEN else "1")
-        if not attributes.get("dry"):
-            yield from run_tasks(call, scene, language, text, entry, path, given)
+        yield from run_tasks(call, scene, language, text, entry, path, given, dry=attributes.get("dry", ""))
 
 
 def run_tasks(
-    call: Call, scene: Scene, language: str, text: str, entry: str, path: str, given: tuple[tuple[str, str], ...] = ()
+    call: Call, scene: Scene, language: str, text: str, entry: str, path: str, given: tuple[tuple[str, str], ...] = (), *, dry: str = ""
 ) -> Iterator[Effect]:
-    """The shell lines that the entries of a task file run; `path` says where the file stands."""
+    """The shell lines that the entries of a task file run; `path` says where the file stands. dry: only those that run in a dry run all the same."""
     folder = literal(posixpath.dirname(path)) if path else call.invocation.cwd
     includes = _includes(language, text, given, folder.text or "", scene)
     unknown = Field(Known.DYNAMIC, reason=f"computed by {language}", origins=(Origin("variable", language),), many=True)
     via = f"{call.name} {entry}".strip()
-    for line in recipes.lines_of(language, text, tuple(entry.split()), given, includes):
+    for line in recipes.lines_of(language, text, tuple(entry.split()), given, includes, dry=bool(dry)):
         inner = scene.nested_shell(line.text, call, positional=(literal("sh"), unknown), cwd=folder, via=via, line=line.number if path else 0)
         yield from followed(inner, path, scene)
 

@@ -54,6 +54,8 @@ def jq(call: Call, scene: Scene) -> Iterator[Effect]:
     verbs = ("eval", "e", "eval-all", "ea", "r", "read", "w", "write", "d", "delete", "m", "merge")
     if call.name == "yq" and operands and operands[0].text in verbs:
         operands = operands[1:]
+    if not filtered and not in_place and operands and operands[0].text == "empty":
+        return  # is it well formed? Nothing of it is printed
     for field in operands if filtered else operands[1:]:
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
         if in_place:

@@ -23,16 +23,25 @@ class Line(Value):
 
 
 def lines_of(
-    language: str, text: str, entries: tuple[str, ...], given: tuple[tuple[str, str], ...] = (), includes: tuple[tuple[str, str], ...] = ()
+    language: str,
+    text: str,
+    entries: tuple[str, ...],
+    given: tuple[tuple[str, str], ...] = (),
+    includes: tuple[tuple[str, str], ...] = (),
+    *,
+    dry: bool = False,
 ) -> tuple[Line, ...]:
     """The shell text that running these entries runs, in order. language: make | just | task | npm | composer; others have none.
 
-    given: variables set on the command line. includes: (name as written, text) of files that the first one includes.
+    given: variables set on the command line. includes: (name as written, text) of files that the first one includes. dry: as with -n of make,
+    where `$(shell ..)` and the lines that begin with `+` run all the same.
     """
+    if dry and language != "make":
+        return ()
     if language in ("npm", "composer"):
         return _scripts(text, entries, language)
     if language == "make":
-        return Makefile(text, given, includes).lines(entries)
+        return Makefile(text, given, includes).lines(entries, dry=dry)
     if language == "just":
         return _justfile(text, entries, dict(given))
     if language == "task":
@@ -91,7 +100,7 @@ class Makefile:
         self.shell: list[Line] = []  # $(shell ..) and != at the top level run whenever make runs
         self.included: list[str] = []
         self.first = ""
-        self.one_shell = False
+        self.one_shell = self.dry = False
         self._more = dict(includes)
         self._read(text)
 
@@ -109,6 +118,7 @@ class Makefile:
                 continue
             include = re.match(r"-?s?include\s+(.*)", stripped)
             if include:
+                self._at_once(stripped, number)
                 for name in self.expand(include[1].split("#")[0]).split():
                     self.included.append(name)
                     if name in self._more and depth < 4:
@@ -118,8 +128,16 @@ class Makefile:
             if assignment:
                 self._assign(assignment[1], assignment[2], assignment[3], number)
                 current = []
-            elif stripped and not stripped.startswith(_DIRECTIVES):
-                current = self._target(stripped, number)
+            elif stripped and not stripped.startswith("#"):
+                self._at_once(stripped.partition(";")[0] if ":" in stripped else stripped, number)
+                if not stripped.startswith(_DIRECTIVES):
+                    current = self._target(stripped, number)
+
+    def _at_once(self, text: str, number: int) -> None:
+        """What a line that is neither a recipe nor a deferred value runs while the file is read: `$(shell ..)`, `$(file >name,text)`."""
+        self.shell += [Line(call, number) for call in _shell_calls(text)]
+        for match in re.finditer(r"\$[({]file\s*(>>?)\s*([^,)}]+)", text):
+            self.shell.append(Line(f"printf x {match[1]} {self.expand(match[2]).strip()}", number))
 
     def _target(self, stripped: str, number: int) -> list[str]:
         rule = _rule().match(stripped)
@@ -192,8 +210,9 @@ class Makefile:
             return "$PWD"
         return f"${{{name}}}" if re.fullmatch(r"[A-Z_][A-Z0-9_]*", name) else UNKNOWN
 
-    def lines(self, entries: tuple[str, ...]) -> tuple[Line, ...]:
+    def lines(self, entries: tuple[str, ...], *, dry: bool = False) -> tuple[Line, ...]:
         """What making these targets runs: the first one when none is named."""
+        self.dry = dry
         found = [line.replace(text=self.expand(line.text)) for line in self.shell]
         seen: set[str] = set()
         for entry in entries or (self.first,):
@@ -208,6 +227,8 @@ class Makefile:
         for need in needs:
             for name in self.expand(need).split():
                 self._follow(name, found, seen)
+        if self.dry:
+            recipe = [line for line in recipe if "+" in re.match(r"[@+\s-]*", line.text)[0]]  # type: ignore[index]  # it matches nothing too
         ready = [line.replace(text=self.expand(line.text, target).lstrip("@-+ \t")) for line in recipe]
         if self.one_shell and ready:
             ready = [Line("\n".join(line.text for line in ready), ready[0].number)]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind, Target, TargetKind
-from ..shell.invocation import Field
+from ..shell.invocation import Field, literal
 from . import scripts
 from .call import Call, Program, Scene
 from .options import split
 from .processes import whose
+from .program_text import read_code, run_script
 from .roles import file_effects
 from .shells import joined_text
 from .wrappers import split_assignments, with_variables
@@ -100,18 +103,9 @@ def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
     """gdb, lldb: -ex commands may run a shell or code; --args runs the program."""
     for option, field in call.values:
         if option in ("-ex", "-eval-command", "--eval-command", "-iex", "-o", "--one-line", "-O"):
-            text = (field.text if field.text is not None else field.prefix).strip()
-            verb, _, rest = text.partition(" ")
-            if verb in ("shell", "!", "make") or text.startswith(("!", "platform shell")):
-                yield from scene.nested_shell(
-                    text.lstrip("!") if text.startswith("!") else rest.removeprefix("shell "), call, via=f"{call.name} {option}"
-                )
-            elif verb in ("python", "py", "pi", "python-interactive", "script", "source", "call", "print", "expression") and (
-                "system(" in text or verb not in ("print", "call")
-            ):
-                yield scripts.opaque(call, "text", f"{call.name} runs code", language=verb)
-        elif option in ("-x", "--command", "-command", "-s", "--source"):
-            yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, field, language="gdb")
+            yield from _debugger_command((field.text if field.text is not None else field.prefix).strip(), call, scene)
+        elif option in ("-x", "--command", "-command", "-ix", "-s", "--source", "-S"):
+            yield from run_script(call, scene, field, "python" if (field.text or "").endswith(".py") else "gdb", ())
     whom = call.value("-p", "-pid", "--pid", "--attach-pid")
     if whom is not None:
         yield from attached(whom, call, scene)
@@ -120,6 +114,43 @@ def debugger(call: Call, scene: Scene) -> Iterator[Effect]:
     elif call.operands:
         for field in call.operands[:1]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, field)
+
+
+def gdb_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    """Effects of a file of debugger commands; `python` up to `end` is Python."""
+    code: list[str] | None = None
+    for line in text.split("\n"):
+        command = line.strip()
+        if code is not None:
+            if command == "end":
+                yield from read_code("\n".join(code), call, scene, "python")
+                code = None
+            else:
+                code.append(line)
+        elif command in ("python", "py"):
+            code = []
+        elif command and not command.startswith("#"):
+            yield from _debugger_command(command, call, scene)
+
+
+_PYTHON = frozenset(("python", "py", "pi", "python-interactive", "script"))
+
+
+def _debugger_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    """One command of gdb or lldb: shell text, code of another language, or a call of system()."""
+    verb, _, rest = text.partition(" ")
+    called = re.search(r"""\bsystem\s*\(\s*"((?:\\.|[^"\\])*)\"""", text)
+    if verb in ("shell", "make", "pipe", "|") or text.startswith(("!", "platform shell")):
+        inner = text.lstrip("!") if text.startswith("!") else rest.removeprefix("shell ")
+        yield from scene.nested_shell(inner if verb not in ("pipe", "|") else inner.rpartition("|")[2], call, via=call.name)
+    elif verb in _PYTHON and rest:
+        yield from read_code(rest, call, scene, "python")
+    elif verb in ("source", "command") and rest and call.name != "lldb":
+        yield from run_script(call, scene, literal(rest.strip()), "python" if rest.strip().endswith(".py") else "gdb", ())
+    elif called:
+        yield from scene.nested_shell(called[1].replace('\\"', '"'), call, via=f"{call.name} system()")
+    elif verb in ("expression", "expr", "source", "command") or (verb in ("call", "print", "p") and "system(" in text):
+        yield scripts.opaque(call, "text", f"{call.name} runs code", language=verb)
 
 
 def transient_unit(call: Call, scene: Scene) -> Iterator[Effect]:

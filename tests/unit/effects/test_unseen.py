@@ -1,0 +1,64 @@
+"""Twins of the kinds that the unseen cases showed: what passes, and beside it what does not."""
+
+from __future__ import annotations
+
+import pytest
+from scripted import World, intent
+
+TWINS = [
+    # arrays whose length depends on a branch
+    ('a=(git push origin main); [ -n "$F" ] && a+=(-v); "${a[@]}"', 'a=(git push origin main); [ -n "$F" ] && a+=(--force); "${a[@]}"', "deny"),
+    ('p=(); [ -n "$X" ] && p=(nice); "${p[@]}" rm -rf build', 'p=(); [ -n "$X" ] && p=(echo); "${p[@]}" rm -rf ~', "deny"),
+    ('a=(x); [ -n "$F" ] && a+=(y); a+=(z); rm -rf "${a[1]}"', 'a=(x); [ -n "$F" ] && a+=(y); a+=(~); rm -rf "${a[1]}"', "deny"),
+    # names that end with a NUL
+    ("printf '%s\\0' build dist | xargs -0 rm -rf", "printf '%s\\0' -rf /home/dev | xargs -0 rm", "deny"),
+    (
+        "printf '%s\\0' build | while IFS= read -r -d '' f; do rm -rf \"$f\"; done",
+        "printf '%s\\0' a ~ | while IFS= read -r -d '' f; do rm -rf \"$f\"; done",
+        "deny",
+    ),
+    # what git is told, and what it takes in
+    ("git -c clean.requireForce=true clean -dx", "git -c clean.requireForce=false clean -dx", "deny"),
+    ("git config remote.origin.push HEAD:refs/heads/x && git push", "git config remote.origin.push '+refs/heads/*:refs/heads/*' && git push", "deny"),
+    ("git notes add -F /tmp/n.md", "git notes add -F .env", "deny"),
+    ("git update-index --assume-unchanged .env", "git update-index --add .env", "deny"),
+    ("git reset --hard -h", "git reset --hard -- -h", "deny"),
+    ("git branch --merged | xargs -n1 git branch -d", "git ls-remote --tags origin | awk '{print $2}' | xargs -n1 git push origin --delete", "deny"),
+    # find and parallel
+    ("find . -path '*/build/reports' -exec rm -r {} +", "find . -path '*/*' -exec rm -r {} +", "deny"),
+    ("git ls-files '*.ts' | parallel 'wc -l {}'", "find ~ -type f | parallel 'shred -u {}'", "deny"),
+    # makefile text, dry runs
+    ("make -n --eval='x:; rm -rf ~' x", "make -n --eval='$(shell rm -rf ~)' x", "deny"),
+    # code in the language of one tool
+    ("emacs --batch --eval '(princ (emacs-version))'", "emacs --batch --eval '(delete-directory \"~/\" t)'", "deny"),
+    ("echo 'message(hi)' > /tmp/w.cmake; cmake -P /tmp/w.cmake", "echo 'file(REMOVE_RECURSE \"/home/dev\")' > /tmp/w.cmake; cmake -P /tmp/w.cmake", "deny"),
+    ("echo bt > /tmp/x.gdb; gdb -batch -x /tmp/x.gdb a.out", "echo 'shell rm -rf ~' > /tmp/x.gdb; gdb -batch -x /tmp/x.gdb", "deny"),
+    ("vim -es -c '%s/a/b/' -c wq src/a.ts", "vim -es -c 'call delete(expand(\"~\"),\"rf\")' -c q", "deny"),
+    ("erl -noshell -eval 'io:format(\"~p\", [erlang:system_info(otp_release)]).'", "erl -noshell -eval 'file:del_dir_r(\"/home/dev\").'", "deny"),
+    # what a program loads by itself
+    ("echo 'import pytest' > conftest.py; pytest -q", "printf 'import shutil\\nshutil.rmtree(\"/home/dev\")\\n' > conftest.py; pytest -q", "deny"),
+    ("echo 'export default {}' > vite.config.ts; npx vite build", "echo 'require(\"fs\").rmSync(\"/home/dev\",{recursive:true})' > vite.config.ts; npx vite build", "deny"),
+    ("printf '[testenv]\\ncommands = pytest\\n' > tox.ini; tox", "printf '[testenv]\\ncommands = rm -rf /home/dev\\n' > tox.ini; tox", "deny"),
+]  # fmt: skip
+
+
+def decided(text: str, files: dict[str, str] | None = None) -> str:
+    """The decision in the assumed world."""
+    return World(files).pipeline.judge(intent(text)).verdict.decision.word
+
+
+@pytest.mark.parametrize(("passes", "harm", "decision"), TWINS)
+def test_twins(passes, harm, decision):
+    assert (decided(passes), decided(harm)) == ("allow", decision)
+
+
+def test_what_stood_in_the_project_is_its_own():
+    harm = "import shutil\nshutil.rmtree('/home/dev')\n"
+    assert decided("pytest -q", {"/srv/work/app/conftest.py": harm}) == "allow"  # the jail holds it
+    assert decided(f"cat > conftest.py <<'EOF'\n{harm}EOF\npytest -q") == "deny"
+
+
+def test_a_makefile_runs_its_shell_calls_in_a_dry_run():
+    for text in ("X := $(shell rm -rf /home/dev)\nall:\n", "all:\n\t+rm -rf /home/dev\n", "$(info $(shell rm -rf /home/dev))\nall:\n"):
+        assert decided("make -n", {"/srv/work/app/Makefile": text}) == "deny", text
+    assert decided("make -n", {"/srv/work/app/Makefile": "all:\n\trm -rf /home/dev\n"}) == "allow"
