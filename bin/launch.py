@@ -4,9 +4,15 @@ Called by `bin/instinct` and `bin/instinct-exec` with `-I -S`, so no environment
 lives for milliseconds: it collects no garbage (`check --batch` turns that on again) and does not take the interpreter down piece by piece.
 """
 
-import gc
-import os
-import sys
+from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
+
+interruptible = getsignal(SIGINT) is default_int_handler
+if interruptible:
+    signal(SIGINT, SIG_DFL)  # before anything is judged ^C needs no words
+
+import gc  # noqa: E402
+import os  # noqa: E402
+import sys  # noqa: E402
 
 gc.disable()
 top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -22,4 +28,6 @@ if program == "instinct-exec":
     from instinct_shell.frontends.instinct_exec import main
 else:
     from instinct_shell.frontends.cli.main import main
+if interruptible:
+    signal(SIGINT, default_int_handler)
 os._exit(main(arguments))  # `main` has flushed what it wrote

@@ -32,6 +32,11 @@ MARK = "written by `instinct install`; `instinct uninstall` removes it"
 
 LAUNCH = '''"""Starts the programs of Instinct Shell. {mark}."""
 
+from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
+
+interruptible = getsignal(SIGINT) is default_int_handler
+if interruptible:
+    signal(SIGINT, SIG_DFL)  # before anything is judged ^C needs no words
 import gc
 import os
 import sys
@@ -53,6 +58,8 @@ elif program == "shell":
     from instinct_shell.frontends.shell import main
 else:
     from instinct_shell.frontends.cli.main import main
+if interruptible:
+    signal(SIGINT, default_int_handler)
 os._exit(main(arguments))
 '''
 
