@@ -297,6 +297,7 @@ class Pipeline:
             if entry.open:
                 self._settle(hold, spent=False)
             raise
+        entry.ended = (result, hold)
         self._settle(hold, spent=result.started)
         changes = observer.after(seen, workspace) if observer else None
         for words in changes.set_aside if changes else ():
@@ -306,7 +307,8 @@ class Pipeline:
         note = ""
         cause = self._cause(judgement, spec, result) if self._cause and (result.status or moves_tree(judgement)) else ""
         try:
-            self._write(RecordKind.FINISHED, judgement, records.finished(result, changes, hold, cause), durable=False)
+            entry.write((RecordKind.FINISHED, records.finished(result, changes, hold, cause)))
+            entry.ended = None
             if changes is not None and changes.surprises:
                 self._learn("surprise", judgement, "; ".join(changes.surprises))
         except InstinctError as error:

@@ -1,6 +1,6 @@
 """A judgement's place in the audit trail: written together with the first thing that comes of it, in one append.
 
-Whatever ends a run between its verdict and its start, a fault of ours, an error of the system or ^C, the verdict is there, and why it ended.
+Whatever ends our part between the verdict and the last record, a fault of ours, an error of the system or ^C, what is known by then is there.
 """
 
 from __future__ import annotations
@@ -11,21 +11,25 @@ from . import records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..model.jailspec import RunResult
     from ..model.ports import AuditLog, Clock
     from ..model.profile import Profile
+    from ..model.record import Hold
     from .judgement import Judgement
     from .records import Body
 
 
 class Entry:
-    """Used in a `with` from the verdict on. request, grant: set before the first `write`. open: nothing has been started."""
+    """Used in a `with` from the verdict on. request, grant: set before the first `write`. open: nothing has been started. ended: how the run ended
+    and what was held for it, until that is written."""
 
-    __slots__ = ("_audit", "_clock", "_profile", "_written", "grant", "judgement", "open", "request")
+    __slots__ = ("_audit", "_clock", "_profile", "_written", "ended", "grant", "judgement", "open", "request")
 
     def __init__(self, judgement: Judgement, profile: Profile, audit: AuditLog, clock: Clock) -> None:
         self.judgement = judgement
         self.request = self.grant = ""
         self.open = True
+        self.ended: tuple[RunResult, Hold | None] | None = None
         self._profile = profile
         self._audit = audit
         self._clock = clock
@@ -44,8 +48,9 @@ class Entry:
 
     def __exit__(self, _kind: object, error: BaseException | None, _traceback: object) -> None:
         # No other BaseException: with those an engine leaves the judging, or the rest of a run, to somebody else.
-        if self.open and isinstance(error, Exception | KeyboardInterrupt):
+        if (self.open or self.ended) and isinstance(error, Exception | KeyboardInterrupt):
+            last = (RecordKind.FINISHED, records.finished(self.ended[0], None, self.ended[1])) if self.ended else (RecordKind.FAULT, records.fault(error))
             try:
-                self.write((RecordKind.FAULT, records.fault(error)))  # ^C while the verdict was written: twice rather than never
+                self.write(last)  # ^C while something was written: twice rather than never
             except InstinctError:
                 pass  # the first failure is the one to tell

@@ -301,6 +301,23 @@ def test_another_process_that_goes_on_with_it_writes_it_down() -> None:
     assert world.audit.kinds() == []
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OSError(5, "input/output error"), StorageError("no space left")])
+def test_whatever_comes_after_the_end_the_end_is_recorded(failure: BaseException) -> None:
+    class Looks:
+        def before(self, *_: object) -> None:
+            return None
+
+        def after(self, *_: object) -> None:
+            raise failure
+
+    world = World(jail=FakeJail(RunResult(7, True)))
+    world.pipeline._observer = Looks
+    with pytest.raises(type(failure)):
+        world.pipeline.run(shell())
+    assert world.audit.kinds() == ["judged", "started", "finished"]
+    assert ("status", 7) in world.audit.records[-1].body
+
+
 def test_interrupted_while_it_runs_the_outcome_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(jail=FakeJail(failure=KeyboardInterrupt()))
     monkeypatch.setattr("instinct_shell.pipeline.cost_micros", lambda effects: 250_000)
