@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import declarations, directories, frames, nested, reading, simple
+from . import declarations, directories, frames, nested, reading, simple, traps
 from .calculate import arithmetic
 from .call import Call
 from .invocation import Field
@@ -52,14 +52,20 @@ def _test(ev: Evaluator, call: Call) -> State | None:
 
 
 def _set(ev: Evaluator, call: Call) -> State | None:
-    names = {"e": "errexit", "u": "nounset", "f": "noglob", "x": "xtrace", "C": "noclobber", "n": "noexec", "a": "allexport"}
+    names = {
+        "e": "errexit", "u": "nounset", "f": "noglob", "x": "xtrace", "C": "noclobber", "n": "noexec", "a": "allexport", "k": "keyword", "E": "errtrace",
+        "T": "functrace",
+    }  # fmt: skip
     at = 0
     arguments = call.args
     while at < len(arguments):
         text = arguments[at].text
-        if text is None or text[:1] not in ("-", "+") or text in ("-", "+"):
+        if text is None or text[:1] not in ("-", "+") or text == "+":
             break
         at += 1
+        if text == "-":  # as `--`, but it keeps the arguments when none follow
+            ev.state.options -= {"xtrace", "verbose"}
+            break
         if text == "--":
             ev.state.positional, ev.state.open_positional = frames.arguments(arguments[at:])
             ev.state.version += 1
@@ -70,6 +76,8 @@ def _set(ev: Evaluator, call: Call) -> State | None:
             chosen.add(arguments[at].text or "")
             at += 1
         ev.state.options = ev.state.options | chosen if text[0] == "-" else ev.state.options - chosen
+        if "B" in text[1:] or "braceexpand" in chosen:  # on from the start, so that its absence is noted
+            ev.state.options = ev.state.options | {"no_braces"} if text[0] == "+" else ev.state.options - {"no_braces"}
         ev.state.version += 1
     if at < len(arguments):
         ev.state.positional, ev.state.open_positional = frames.arguments(arguments[at:])
@@ -92,8 +100,10 @@ def _shopt(ev: Evaluator, call: Call) -> State | None:
             ev.note(name, name, call.span)
     elif any(t.startswith("-") and "u" in t for t in texts):
         ev.state.options -= chosen
+        if "patsub_replacement" in chosen:  # on from the start, so that only its absence is noted
+            ev.state.options |= {"no_patsub_replacement"}
     ev.state.version += 1
-    call.record(ev)
+    call.record(ev, EMPTY if chosen and any(t[:1] == "-" and not {"s", "u", "q"}.isdisjoint(t) and "p" not in t for t in texts) else None)
     return None
 
 
@@ -114,7 +124,7 @@ def _alias(ev: Evaluator, call: Call) -> State | None:
         if equals:
             ev.state.aliases = {**ev.state.aliases, name: value}
             ev.note("alias", f"{name}={value}", call.span)
-    call.record(ev)
+    call.record(ev, EMPTY if call.args and all("=" in (f.text or f.prefix) for f in call.args) else None)
     return None
 
 
@@ -154,7 +164,7 @@ def _exec(ev: Evaluator, call: Call) -> State | None:
     simple.finish(ev, index, tuple(words))
     if "execfail" in ev.state.options:
         return None
-    frames.ends(ev)  # when there is no such program
+    traps.ends(ev)  # when there is no such program
     ev.state = ev.state.killed()
     return None
 
@@ -167,7 +177,7 @@ def _leave(ev: Evaluator, call: Call) -> State | None:
         if not frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1):
             return _false(ev, None) if call.name == "return" else ev.state
     else:
-        frames.ends(ev)
+        traps.ends(ev)
     ev.state = ev.state.killed()
     return ev.state
 
@@ -180,6 +190,8 @@ def _true(ev: Evaluator, call: Call) -> State | None:
 def _false(ev: Evaluator, call: Call | None) -> State | None:
     if call is not None:
         call.record(ev)
+        if "errexit" in ev.state.options:
+            traps.may_end(ev)
     failed = ev.state
     ev.state = failed.killed()
     return failed

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 from ..model.effect import Span
 from . import arith, values
 from .syntax import CommandSub, Literal, Part
@@ -26,6 +29,28 @@ def touched(ev: Evaluator, text: str, depth: int = 0) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
+@cache
+def _plain_parameter() -> re.Pattern[str]:
+    return re.compile(r"\$(?:\{([A-Za-z_]\w*|\d+)\}|([A-Za-z_]\w*(?!\[)|\d|#))", re.ASCII)
+
+
+def _with_values(ev: Evaluator, text: str, span: Span) -> str:
+    """The expression with `$x` and `${x}` replaced by their text, where that is known: `$x*2` with x=1+2 is 1+2*2."""
+
+    def put(found: re.Match[str]) -> str:
+        held = ev.lookup(found[1] or found[2])
+        if isinstance(held, Array):
+            held = held.items.get("0", held.open_)
+        if held is None:
+            return ""
+        if held.text is None:
+            return found[0]
+        ev.check_hidden(held.text, span, f"arithmetic on `{found[1] or found[2]}`")
+        return held.text
+
+    return _plain_parameter().sub(put, text)
+
+
 def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -> Text:
     """The value of an arithmetic expression; variables it changes are changed. Code hidden in its variables is reported as opaque."""
     for part in nested:
@@ -35,6 +60,8 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         found = ev.expander._joined(part)
         if isinstance(part, CommandSub) and found.text is not None and text.strip() == f"$({text.strip()[2:-1]})":
             text = found.text
+    if "$" in text:
+        text = _with_values(ev, text, span)
     if any(mark in text for mark in ("$(", "`", "[")):
         ev.forget(touched(ev, text), "arithmetic")
         ev.check_hidden(text.replace("$(", "(") if nested else text, span, "arithmetic")
@@ -46,7 +73,7 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
             return changed[name]
         found = ev.lookup(name)
         if isinstance(found, Array):
-            found = found.items.get("0")
+            found = found.items.get("0", found.open_)
         if found is None:
             return 0
         if found.text is None:
@@ -71,5 +98,8 @@ def arithmetic(ev: Evaluator, text: str, nested: tuple[Part, ...], span: Span) -
         ev.forget(touched(ev, text), "arithmetic")
         return values.unknown("arithmetic", "arithmetic")
     for name, number in changed.items():
+        if "r" in ev.state.letters(name):
+            ev.may_leave_line()
+            ev.forget((name,), "a read-only variable")
         ev.state.assign(name, Text((str(number),)))
     return Text((str(result),))

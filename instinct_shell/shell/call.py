@@ -44,6 +44,8 @@ class Call:
         pairs = self.temporary
         index = simple.record(ev, self.words, pairs, self.fds, self.streams, self.span)
         made = ev.records[index]
+        if simple.complains_into_value(ev, made):
+            output = None
         made.output = output
         if made.stdout is ev.sink and (output is None or output.values != ("",)):
             ev.emit(index, output)

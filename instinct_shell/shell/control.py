@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.effect import Span
 from . import patterns, simple, values
+from .redirections import apply_redirects
 from .state import Channel, State, merge, same
 from .syntax import (
     AndOr,
@@ -21,6 +22,7 @@ from .syntax import (
     Test,
 )
 from .values import Text
+from .wider import either_case
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,7 +96,7 @@ def compound(ev: Evaluator, redirects: tuple[Redirect, ...], span: Span, action:
     """Runs a compound command under its redirections, which are an invocation without words."""
     if not redirects:
         return action()
-    fds, streams = simple.apply_redirects(ev, redirects)
+    fds, streams = apply_redirects(ev, redirects)
     index = simple.record(ev, (), (), fds, streams, ev.span(span)) if streams else -1
     held, out, producers, sink = ev.state.fds, ev.out, ev.producers, ev.sink
     own = fds[1] is not held[1] and fds[1].kind == "file"
@@ -201,48 +203,55 @@ def run_case(ev: Evaluator, node: Node) -> State | None:
 
 
 def _run_case(ev: Evaluator, node: Case) -> None:
+    """`entry` is where the next label is tried, `flow` what falls into the next arm behind a `;&`: each a state and the output so far."""
     word = ev.expander.single(node.word)
-    before = ev.state
-    after: State | None = None
-    out = start = ev.out
-    ran = False
-    through = False
-    decided = False
+    entry: tuple[State, Text] | None = (ev.state, ev.out)
+    flow: tuple[State, Text] | None = None
+    after: tuple[State, Text] | None = None
+    entry_sure, flow_sure = True, False
     for labels, body, terminator in node.items:
-        found = [ev.expander.pattern(label) for label in labels] if not decided else []
-        if any(p.text is not None and not patterns.feasible(p.text, v) for p in found for v in word.values):
-            found = [Text((), "pattern on a long value")]
-        sure = word.text is not None and all(p.text is not None for p in found)
-        hit = word.text is not None and any(p.text is not None and patterns.matches(p.text, word.text) for p in found)
-        if not through and (decided or (sure and not hit)):
+        found = [ev.expander.pattern(label) for label in labels] if entry is not None else []
+        hit, missed, whole = _tried(ev, word, found)
+        tried = entry if not missed else None
+        if tried is None and flow is None:
             continue
-        if not through and word.known and not word.glob and all(p.text is not None for p in found):
-            if not any(patterns.matches(p.text, v) for p in found if p.text is not None for v in word.values):
-                continue
-        if not through:
-            ev.state = before.copy()
-            ev.out = start
+        start = _either(flow, (tried[0].copy(), tried[1]) if tried is not None else None)
+        assert start is not None
         held, context = ev.certain, ev.context
-        ev.certain = held and (hit or through) and not ran
-        ev.context = (*context, "branch")
+        sure = flow_sure if flow is not None else hit and entry_sure
+        ev.state, ev.out = start
+        ev.certain, ev.context = held and sure, (*context, "branch")
         failed = ev.script(body)
         if failed is not None:
             ev.state = merge(ev.state, failed)
         ev.certain, ev.context = held, context
-        through = terminator == ";&"
-        if through:
-            continue
-        after = ev.state if after is None else merge(after, ev.state)
-        out = ev.out if not ran else values.join(out, ev.out)
-        ran = True
-        if terminator == ";;" and ((hit and sure) or any(pattern.text == "*" for pattern in found)):
-            decided = True
-    if through:
-        after = ev.state if after is None else merge(after, ev.state)
-        out = ev.out if not ran else values.join(out, ev.out)
-        ran = True
-    if not decided:
-        after = before if after is None else merge(after, before)
-        out = values.join(out, start) if ran else start
-    ev.state = after or before
-    ev.out = out
+        end = (ev.state, ev.out)
+        if tried is not None:
+            entry_sure = entry_sure and hit
+            entry = None if whole else entry
+        flow, flow_sure = (end, sure) if terminator == ";&" else (None, False)
+        if terminator == ";;":
+            after = _either(after, end)
+        elif terminator == ";;&":
+            entry = _either(entry, end)
+    after = _either(_either(after, flow), entry)
+    assert after is not None
+    ev.state, ev.out = after
+
+
+def _tried(ev: Evaluator, word: Text, labels: list[Text]) -> tuple[bool, bool, bool]:
+    """Whether one of the labels surely matches, whether none of them can, and whether no other is looked at behind them."""
+    if any(p.text is not None and not patterns.feasible(p.text, v) for p in labels for v in word.values):
+        return False, False, False  # a pattern on a long value
+    texts = [p.text for p in labels if p.text is not None]
+    wide = [either_case(text) for text in texts] if "nocasematch" in ev.state.options else texts
+    known = len(texts) == len(labels)
+    hit = word.text is not None and any(patterns.matches(text, word.text) for text in texts)
+    can = not known or not word.known or word.glob or any(patterns.matches(text, value) for text in wide for value in word.values)
+    return hit, not hit and not can, hit or "*" in texts
+
+
+def _either(first: tuple[State, Text] | None, second: tuple[State, Text] | None) -> tuple[State, Text] | None:
+    if first is None or second is None:
+        return first or second
+    return merge(first[0], second[0]), values.join(first[1], second[1])

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from . import assignments, values
-from .calculate import arithmetic
 from .call import Call
 from .invocation import Field, Known
+from .parameters import subscript
+from .setting import appended, give, literal_name
 from .state import MISSING, State
 from .values import Array, Text
 
@@ -44,33 +45,41 @@ def declare(ev: Evaluator, call: Call) -> State | None:
         else:
             ev.check_hidden(text, call.span, call.name, subscript=True)
             names.append(text.split("[")[0])
+    if call.name == "readonly":
+        letters += "r"
+    outermost = "g" in letters and bool(ev.state.locals)
     if "g" in letters:
         local = False
-    for name in (*names, *(n for n, _, _ in deferred), *(a.name for a in call.declared)):
-        _attributes(ev, name, letters, plus, call)
-        if local and ev.state.locals and name not in ev.state.locals[-1]:
-            ev.state.locals[-1][name] = ev.state.variables.get(name, MISSING)
-            if name in names and "n" not in letters:
-                ev.state.assign(name, Array({}, "A" in letters) if set("aA") & set(letters) else None)
-    if "f" not in letters and "F" not in letters and "p" not in letters:
-        for name in names:
-            if set("aA") & set(letters) and not isinstance(ev.state.variables.get(name), Array):
-                ev.state.assign(name, Array({}, "A" in letters))
+    variables = not {"f", "F", "p"} & set(letters)
+    shaping = letters.replace("r", "")  # what makes it read-only comes behind the value
+    every = (*names, *(n for n, _, _ in deferred), *(a.name for a in call.declared)) if variables else ()
+    given = [ev.expander.single(a.value) if a.array is None and a.index is None else None for a in call.declared]  # before anything is set
+    for name in every:
+        if local and ev.state.locals:
+            _hide(ev, name, shaping, fresh=name in names)
+        _attributes(ev, name, shaping, plus, call)
+    for name in names if variables else ():
+        if set("aA") & set(letters) and not isinstance(ev.state.variables.get(name), Array):
+            ev.state.assign(name, Array({}, "A" in letters))
+        elif name in dict(call.temporary):  # `x=1 export x`
+            ev.state.assign(name, values.from_field(dict(call.temporary)[name]))
     if "n" in letters and call.name != "export":
         _refer(ev, names, deferred, call)
         return None
     for name, append, value in deferred:
-        old = ev.lookup(name)
-        if append and isinstance(old, Text):
-            value = values.concat(old, value)
-        if "i" in ev.state.attributes.get(name, "") and value.text is not None:
-            value = arithmetic(ev, value.text, (), call.span)
-        ev.state.assign(name, value)
+        value = _give(ev, call, name, _appended(ev, name, value, bool(append), call), outermost)
         pairs.append((name, values.to_field(value)))
         _changed(ev, name)
-    for assignment in call.declared:
-        value = assignments.assign(ev, assignment, local=True)
+    for assignment, value_given in zip(call.declared, given, strict=True):
+        if assignment.array is None and assignment.index is None and (outermost or _refused(ev, call)):
+            value = _appended(ev, assignment.name, value_given or values.EMPTY, assignment.append, call)
+            value = _give(ev, call, assignment.name, value, outermost)
+        else:
+            value = assignments.assign(ev, assignment, local=True, given=value_given)
         pairs.append((assignment.name, values.to_field(value, ev.span(assignment.span))))
+    if "r" in letters:
+        for name in every:
+            _attributes(ev, name, "r", "", call)
     if "f" in letters or "F" in letters:
         names = []
     if (call.name == "export" and "n" not in letters) or "x" in letters:
@@ -79,8 +88,54 @@ def declare(ev: Evaluator, call: Call) -> State | None:
         ev.state.exported -= frozenset(names)
     words = call.words + tuple(_assigned_word(name, field) for name, field in pairs if any(a.name == name for a in call.declared))
     call.words = words
-    call.record(ev, values.EMPTY if pairs or names else None)
+    call.record(ev, values.EMPTY if (pairs or names) and variables else None)
     return None
+
+
+def _hide(ev: Evaluator, name: str, letters: str, fresh: bool) -> None:
+    """A local variable: what it hides comes back when the call ends. fresh: it begins without a value."""
+    state = ev.state
+    frame = state.locals[-1]
+    hidden = frame.get(name)
+    before = state.attributes.get(name, "")
+    if hidden is not None and hidden[2]:
+        return
+    value = state.variables.get(name, MISSING)
+    if hidden is not None:  # only some ways to this point made it local
+        state.restore(name, hidden)
+        frame[name] = (state.variables.get(name, MISSING), state.attributes.get(name, ""), True)
+        fresh = False
+        state.variables[name] = value
+    else:
+        frame[name] = (value, before, True)
+        state.attributes = {**state.attributes, name: "r" if "r" in before else ""}
+    state.version += 1
+    if fresh and "n" not in letters:
+        state.references = {other: to for other, to in state.references.items() if other != name}
+        state.variables[name] = Array({}, "A" in letters) if set("aA") & set(letters) else None
+
+
+def _refused(ev: Evaluator, call: Call) -> bool:
+    """Whether this is `local` outside of functions, which bash does not carry out."""
+    return call.name == "local" and not ev.calls
+
+
+def _appended(ev: Evaluator, name: str, value: Text, append: bool, call: Call) -> Text:
+    old = ev.lookup(name)
+    return appended(ev, ev.state.letters(name), old, value, call.span) if append and isinstance(old, Text) else value
+
+
+def _give(ev: Evaluator, call: Call, name: str, value: Text, outermost: bool) -> Text:
+    frame = next((frame for frame in ev.state.locals if name in frame), None) if outermost else None
+    if frame is not None:  # `declare -g` of a name that a local variable hides
+        old, letters, sure = frame[name]
+        frame[name] = (values.join(old, value) if isinstance(old, Text) and not sure else value, letters, sure)
+        ev.state.version += 1
+        return value
+    if _refused(ev, call):
+        held = ev.lookup(name)
+        value = values.join(held if isinstance(held, Text) else Text(("",), unset=(name,)), value)
+    return give(ev, name, value, call.span)
 
 
 def _refer(ev: Evaluator, names: list[str], deferred: list[tuple[str, str, Text]], call: Call) -> None:
@@ -120,7 +175,10 @@ def _changed(ev: Evaluator, name: str) -> None:
 
 
 def _attributes(ev: Evaluator, name: str, letters: str, plus: str, call: Call) -> None:
-    kept = "".join(sorted((set(ev.state.attributes.get(name, "")) | set(letters)) - set(plus)))
+    held = set(ev.state.attributes.get(name, ""))
+    if set("ulc") & set(letters):
+        held -= set("ulc")
+    kept = "".join(sorted((held | set(letters)) - set(plus)))
     if kept != ev.state.attributes.get(name, ""):
         ev.state.attributes = {**ev.state.attributes, name: kept}
     if "n" in letters:
@@ -130,7 +188,7 @@ def _attributes(ev: Evaluator, name: str, letters: str, plus: str, call: Call) -
 def unset(ev: Evaluator, call: Call) -> State | None:
     functions = any(f.text == "-f" for f in call.args)
     for field in call.args:
-        text = field.text
+        text = literal_name(field)
         if text is None or text.startswith("-"):
             continue
         ev.check_hidden(text, call.span, "unset", subscript=True)
@@ -141,8 +199,41 @@ def unset(ev: Evaluator, call: Call) -> State | None:
             ev.state.functions.pop(text, None)
             ev.state.version += 1
         elif "[" in text:
-            ev.state.assign(text.split("[")[0], Array({}, False, values.unknown("element unset", "variable", text)))
+            _unset_element(ev, text)
         else:
-            ev.state.assign(text, None)
+            _unset(ev, text)
     call.record(ev)
     return None
+
+
+def _unset_element(ev: Evaluator, text: str) -> None:
+    name, _, index = text.partition("[")
+    held = ev.lookup(name)
+    if not isinstance(held, Array):
+        return
+    array = held.copy()
+    key = subscript(ev, array, Text((index.removesuffix("]"),)))
+    if key is None or "r" in ev.state.letters(name):
+        array = Array({}, held.keyed, values.unknown("element unset", "variable", text))
+    else:
+        array.items.pop(key, None)
+    ev.state.assign(name, array)
+
+
+def _unset(ev: Evaluator, name: str) -> None:
+    """A variable; when it is local to a caller, what that has hidden comes to light."""
+    state = ev.state
+    name = state.stands_for(name) or name
+    if "r" in state.letters(name):
+        held = state.variables.get(name, MISSING)
+        if not isinstance(held, Array) and "?" in state.letters(name):
+            state.assign(name, values.join(held, Text(("",), unset=(name,))) if held is not None else None)
+        return
+    for frame in reversed(state.locals[:-1]) if state.locals and name not in state.locals[-1] else ():
+        if name in frame:
+            state.restore(name, frame.pop(name))
+            state.version += 1
+            return
+    state.assign(name, None)
+    if state.attributes.get(name):
+        state.attributes = {**state.attributes, name: ""}

@@ -20,10 +20,12 @@ _SURE = frozenset("/ /tmp /var /etc /usr /home /root /opt /var/tmp /dev /proc /s
 
 
 def change(ev: Evaluator, call: Call) -> State | None:
-    call.record(ev)
+    shown = [f.text for f in call.args] == ["-"] or ev.lookup("CDPATH") is not None  # then it prints where it went
+    call.record(ev, None if shown else values.EMPTY)
     words = [f for f in call.args if f.text not in ("-P", "-L", "-e", "-@", "--")]
     if words and words[0].text == "-":
-        target, certain = ev.state.oldpwd or values.unknown("previous directory", "variable", "OLDPWD"), True
+        held = ev.lookup("OLDPWD")
+        target, certain = held if isinstance(held, Text) else values.unknown("previous directory", "variable", "OLDPWD"), "OLDPWD" not in ev.state.variables
     elif words:
         target, certain = values.from_field(words[0]), False
     else:
@@ -40,7 +42,10 @@ def _change(ev: Evaluator, target: Text, certain: bool) -> State | None:
     fresh = any(origin.kind == "mktemp" for origin in new.origins)
     if fresh or (path is not None and (certain or _exists(ev, path))):
         failed.dead = True
-    state.oldpwd = state.cwd
+    old = ev.lookup("PWD")
+    state.oldpwd = old if isinstance(old, Text) else values.EMPTY
+    state.variables.pop("PWD", None)
+    state.variables.pop("OLDPWD", None)
     state.cwd = new
     state.version += 1
     return failed

@@ -7,6 +7,7 @@ from .syntax import Literal, Part
 
 _ANSI = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _OCTAL = "01234567"
+_REUSED = frozenset(" !\"$&'()*,;<>?[\\]^`{|}")
 _HEX = "0123456789abcdefABCDEF"
 
 
@@ -106,3 +107,14 @@ def _take(text: str, at: int, alphabet: str, most: int) -> tuple[str, int]:
     while end < len(text) and end - at < most and text[end] in alphabet:
         end += 1
     return text[at:end], end
+
+
+def quoted_for_reuse(text: str) -> str:
+    """What `printf %q` makes of printable text."""
+    if not text:
+        return "''"
+    out = []
+    for at, char in enumerate(text):
+        special = char in _REUSED or (char == "#" and at == 0) or (char == "~" and (at == 0 or text[at - 1] in ":="))
+        out.append("\\" + char if special else char)
+    return "".join(out)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..errors import InstinctError
 from ..model.effect import Span
-from . import control, frames, hidden, loops, parameters, record, simple, syntax, values
+from . import control, frames, hidden, loops, parameters, record, simple, syntax, traps, values
 from .expand import Expander
 from .invocation import Evaluation, Field, Origin, Surroundings
 from .record import Record, first_stdin
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .recursion import Entry
+    from .state import Trap
 
 MAX_STEPS = 2_500  # simple commands evaluated, loops and calls counted each time
 MAX_TEXTS = 80  # texts that eval, trap and source read again; a long one counts for each kilobyte
@@ -52,7 +53,8 @@ class Evaluator:
         self.called: set[int] = set()
         self.calls: list[str] = []
         self.entries: list[Entry] = []  # what stood when they began
-        self.outer_traps: tuple[tuple[str, Span], ...] = ()  # those of the shell around a subshell
+        self.outer_traps: tuple[Trap, ...] = ()  # those of the shell around a subshell
+        self.trapped = traps.Runs()
         self.environment: dict[str, Text] = {name: Text((value,)) for name, value in surroundings.env}
         for name, field in surroundings.variables:
             self.environment[name] = values.from_field(field)
@@ -91,7 +93,7 @@ class Evaluator:
         """Evaluates the script, its traps and the functions it never calls."""
         try:
             self.script(script)
-            frames.run_traps(self, ())
+            traps.run_all(self, ())
             frames.run_uncalled(self)
         except (BoundReached, RecursionError) as error:
             reason = str(error) or "the text is nested too deeply"
@@ -136,10 +138,15 @@ class Evaluator:
     def node(self, node: Node) -> State | None:
         """Runs one node; the state after success is in `state`."""
         self.enter()
+        if self.state.traps:
+            traps.between(self)
         try:
-            return _RUN[type(node)](self, node)
+            failed = _RUN[type(node)](self, node)
         finally:
             self.depth -= 1
+        if self.state.traps:
+            traps.between(self)
+        return failed
 
     def step(self) -> None:
         """Counts one command."""
@@ -200,7 +207,8 @@ class Evaluator:
     def forget(self, names: tuple[str, ...], reason: str) -> None:
         """These variables may have changed to anything."""
         for name in names:
-            self.state.assign(name, values.unknown(reason, "arithmetic", name))
+            held, value = self.lookup(name), values.unknown(reason, "arithmetic", name)
+            self.state.assign(name, Array({}, held.keyed, value) if isinstance(held, Array) else value)
 
     def cwd_field(self) -> Field:
         """The current directory as a field."""
@@ -243,19 +251,20 @@ class Evaluator:
 
     def apart(self, action: Callable[[], object], *context: str) -> None:
         """Runs an action in a subshell: what it changes does not escape."""
-        state, outer, traps = self.state, self.frames, self.outer_traps
+        state, outer, held = self.state, self.frames, self.outer_traps
         self.state = state.copy()
         self.frames = []
         self.outer_traps = state.traps
 
         def inside() -> None:
             action()
-            frames.run_traps(self, state.traps)
+            traps.run_all(self, state.traps)
 
         try:
             self.within(inside, *context)
         finally:
-            self.state, self.frames, self.outer_traps = state, outer, traps
+            state.read_in(self.state, at_once="background" in context)
+            self.state, self.frames, self.outer_traps = state, outer, held
 
     def gather(self, action: Callable[[], object]) -> tuple[Text, tuple[int, ...]]:
         """What an action writes to stdout, and which invocations do."""

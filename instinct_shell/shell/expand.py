@@ -72,10 +72,21 @@ class Expander:
         found = values.EMPTY
         for part in word.parts:
             text = self._joined(part)
-            if text.known and not text.glob and (type(part) is Literal or getattr(part, "quoted", False)):
+            extended = type(part) is Literal and not part.quoted and "extglob" in self._ev.state.options
+            if text.known and not text.glob and not extended and (type(part) is Literal or getattr(part, "quoted", False)):
                 text = Text(tuple(escape_glob(v) for v in text.values), unset=text.unset)
             found = values.concat(found, text)
         return Text(found.values, found.reason, found.origins, found.prefix, found.suffix, False, found.unset)
+
+    def replacement(self, word: Word | None) -> Text:
+        """What `${x/pattern/word}` puts in: quoted text and quoted values have their `&` and backslashes escaped."""
+        found = values.EMPTY
+        for part in word.parts if word is not None else ():
+            text = self._joined(part)
+            if text.known and getattr(part, "quoted", False):
+                text = Text(tuple(v.replace("\\", "\\\\").replace("&", "\\&") for v in text.values), unset=text.unset)
+            found = values.concat(found, text)
+        return found
 
     def commands_inside(self, word: Word | None) -> None:
         """Evaluates what runs inside a word whose value is of no interest."""
@@ -102,7 +113,7 @@ class Expander:
             found, separate = parameters.expand(self._ev, part)
             if not separate:
                 return found[0] if found else values.EMPTY
-            return _join_with(found, " " if part.name == "@" or part.index is not None else self._ifs_first())
+            return _join_with(found, self._ifs_first() if part.name == "*" or parameters.is_star(part) else " ")
         if isinstance(part, Brace):
             return Text((part_text(part),))
         return self._value(part)
@@ -166,8 +177,11 @@ class Expander:
         if part.quoted and (part.name == "*" or parameters.is_star(part)):
             builder.add(_join_with(found, self._ifs_first()), True)
             return
+        begun = builder.begun
         for number, text in enumerate(found):
             open_ = parameters.is_open(text)
+            if open_ and text.known and (more or begun):  # what stands beside it joins another element each time
+                builder.ragged = True
             if number and not (open_ and more):  # what follows is glued to the element before when these are none
                 builder.cut()
             builder.add(text, True, many=open_) if part.quoted else builder.split(text)
@@ -177,6 +191,8 @@ class Expander:
     def _without_braces(self, parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
         if not any(type(part) is Brace for part in parts):
             return [parts]
+        if "no_braces" in self._ev.state.options:
+            return [(OpaquePart(parts[0].span, "braces that may not be expanded"),)]
         rows: list[tuple[Part, ...]] = [()]
         for part in parts:
             if isinstance(part, Brace):
@@ -267,6 +283,11 @@ class _Builder:
         self.ragged = False  # how many fields the word becomes is not known
         self._parts = 0
         self._unset: tuple[str, ...] = ()
+
+    @property
+    def begun(self) -> bool:
+        """Whether the word has parts already."""
+        return self._parts > 0
 
     def literal(self, text: str, quoted: bool) -> None:
         self._parts += 1

@@ -1,4 +1,4 @@
-"""Functions, their calls, what leaves a loop or a call early, and traps."""
+"""Functions, their calls, and what leaves a loop or a call early."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ..model.effect import Span
 from . import simple, values
 from .invocation import Field, Stream
 from .parameters import OPEN
-from .state import MISSING, Channel, State, merge
+from .state import Channel, State, merge
 from .syntax import Function, Node
 from .values import Text
 
@@ -106,11 +106,8 @@ def call(
         if after is not None and repeated:
             recursion.forget_changes(after, entry)
         if after is not None and after.locals:
-            for variable, value in after.locals[-1].items():
-                if value is MISSING:
-                    after.variables.pop(variable, None)
-                else:
-                    after.variables[variable] = value
+            for variable, hidden in after.locals[-1].items():
+                after.restore(variable, hidden)
             after.locals = after.locals[:-1]
             after.references = references
             after.positional, after.open_positional, after.fds = held
@@ -152,24 +149,3 @@ def run_uncalled(ev: Evaluator) -> None:
                 ev.frames.pop()
                 ev.nested_span = held
                 ev.defined = False
-
-
-def ends(ev: Evaluator) -> None:
-    """The shell may end here: its traps run with what stands at this point."""
-    if ev.state.traps != ev.outer_traps:
-        run_traps(ev, ev.outer_traps)
-
-
-def run_traps(ev: Evaluator, outer: tuple[tuple[str, Span], ...]) -> None:
-    """The trap texts set since `outer`, as they run when the shell ends or is signalled."""
-    traps = [trap for trap in ev.state.traps if trap not in outer]
-    ev.state.traps = outer
-    for text, span in traps:
-        state = ev.state
-        ev.state = state.copy()
-        ev.state.dead = False
-        ev.state.traps = ()
-        held, ev.captured = ev.captured, False
-        ev.uncertain(lambda text=text, span=span: ev.nested(text, span), "trap")  # type: ignore[misc]
-        ev.captured = held
-        ev.state = state

@@ -146,7 +146,7 @@ def _braced(found: re.Match[str], span: Span, quoted: bool) -> Part:
     if rest[0] == ":" and re.fullmatch(r":[\w +*()-]*(?::[\w +*()-]*)?", rest):
         first, colon, second = rest[1:].partition(":")
         return Param(
-            span, name, quoted, op + ":", _plain(first, span) if first else None, _plain(second, span) if colon and second else None, index
+            span, name, quoted, op + ":", _plain(first, span) if first else None, _plain(second or "0", span) if colon else None, index
         )
     raise Untrusted
 

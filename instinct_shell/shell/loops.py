@@ -8,6 +8,7 @@ from . import frames, values
 from .calculate import arithmetic, touched
 from .control import compound
 from .invocation import Known
+from .setting import give
 from .state import State, merge
 from .syntax import AndOr, ArithFor, Command, For, Loop, Node, Script
 from .values import Text
@@ -119,20 +120,22 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
     feed = ev.state.fds[0]
     breaks: list[State] = []
     reads = _reads_lines(node.condition)
+    rest = ev.state.rest(feed)
     end = _delimiter(node.condition) if reads else "\n"
-    if reads and feed.rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
-        rounds = feed.rest.count(end) + (not feed.rest.endswith(end))
+    if reads and _whole_lines(node.condition) and rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
+        rounds = rest.count(end) + (not rest.endswith(end))
         if rounds <= MAX_UNROLLED:
             for _ in range(rounds):
-                if not feed.rest:
+                rest = ev.state.rest(feed)
+                if rest == "":
                     break
                 ev.unrolled += 1
-                whole = end in feed.rest  # `read` fails on a last line without its newline, though it sets the variable
+                whole = rest is not None and end in rest  # `read` fails on a last line without its newline, though it sets the variable
                 _condition(ev, node.condition)
                 breaks += _iteration(ev, node.body, whole)
                 if ev.state.dead:
                     break
-            else:
+            if not ev.state.dead:
                 _condition(ev, node.condition)  # the read that finds no more
             _after(ev, breaks)
             return
@@ -140,11 +143,12 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
 
     def run() -> None:
         failed = _condition(ev, node.condition)
+        ended = (ev.state if failed is None or node.until else failed).copy()  # the condition's own end, should the body leave the shell
         start = ev.state if failed is None or not node.until else failed
         ev.state = start.copy() if start.dead else start
         ev.state.dead = dead
         breaks[:] = _iteration(ev, node.body, endless)
-        _after(ev, breaks)
+        _after(ev, breaks if endless else [*breaks, ended])
 
     dead = ev.state.dead
     _passes(ev, run)
@@ -197,6 +201,15 @@ def _delimiter(condition: Script) -> str:
     return "\n"
 
 
+def _whole_lines(condition: Script) -> bool:
+    """Whether the `read` of a condition takes line after line of its input."""
+    item = condition.items[0]
+    while isinstance(item, AndOr):
+        item = item.left
+    assert isinstance(item, Command)  # as _reads_lines found it
+    return not item.redirects and not any(re.match(r"-[a-ce-zA-Z]*[nNtu]", word.raw) for word in item.words[1:])
+
+
 def _always(condition: Script, name: str) -> bool:
     if len(condition.items) != 1:
         return False
@@ -220,6 +233,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
     if node.select:
         joined = values.one_of(["", *(v for t, _ in items for v in t.values)])
         items = [(joined, True)]
+        ev.state.assign("REPLY", values.unknown("an answer", "read"))
     if len(items) > MAX_UNROLLED or ev.unrolled + len(items) > MAX_UNROLLED_ALL:
         texts = [t for t, _ in items]
         if all(t.known and not t.glob for t in texts):
@@ -254,7 +268,7 @@ def _bind(ev: Evaluator, name: str, text: Text) -> None:
     if name in ev.state.references:
         ev.state.refer(name, text.text)
     else:
-        ev.state.assign(name, text)
+        give(ev, name, text)
 
 
 def run_arith_for(ev: Evaluator, node: Node) -> State | None:

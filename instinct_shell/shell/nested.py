@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.effect import Span
-from . import simple, values
+from . import frames, simple, traps, values
 from .call import Call
 from .invocation import Field
 from .state import State, merge
@@ -76,20 +76,28 @@ def source(ev: Evaluator, call: Call) -> State | None:
             text = channel.text if channel is not None else None
     call.record(ev, None)
     if text is not None and text.known and not text.glob and len(text.values) <= 8:
+        state, own = ev.state, call.args[1:]
+        before = state.positional, state.open_positional
+        if own:
+            state.positional, state.open_positional = frames.arguments(own)
+        given = state.positional
         for value in text.values:
             ev.nested(value, call.span)
+        if own and ev.state.positional is given:  # else it has set its own, and they stay
+            ev.state.positional, ev.state.open_positional = before
     return None
 
 
 def trap(ev: Evaluator, call: Call) -> State | None:
     words = [f for f in call.args if f.text != "--"]
-    call.record(ev)
+    call.record(ev, None if not words or words[0].text in ("-l", "-p") else values.EMPTY)
     if len(words) < 2 or words[0].text in ("-", "", "-l", "-p"):
         return None
     text = values.from_field(words[0])
     if not text.known or text.glob:
         ev.note("trap-dynamic", text.reason, call.span)
         return None
-    ev.state.traps += tuple((value, ev.span(call.span)) for value in text.values)
+    signals = [f.text or "EXIT" for f in words[1:]]
+    ev.state.traps += tuple(traps.made(value, ev.span(call.span), signals) for value in text.values)
     ev.state.version += 1
     return None

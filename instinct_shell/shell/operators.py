@@ -8,6 +8,7 @@ from . import patterns, values
 from .calculate import arithmetic
 from .syntax import Param
 from .values import Text
+from .wider import either_case
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,10 +31,17 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
         return _substring(ev, part, text)
     pattern = ev.expander.pattern(part.argument)
     if op in ("/", "//", "/#", "/%"):
-        replacement = ev.expander.single(part.second) if part.second is not None else values.EMPTY
+        replacement = ev.expander.replacement(part.second)
         if pattern.text is None or replacement.text is None:
             return Text((), pattern.reason or replacement.reason or "replacement", pattern.origins + replacement.origins)
-        return _matched(text, pattern.text, _replacer(op, pattern.text, replacement.text), searched=True)
+        changed = _matched(text, pattern.text, _replacer(op, pattern.text, replacement.text), searched=True)
+        if "nocasematch" in ev.state.options:
+            wide = either_case(pattern.text)
+            changed = values.join(changed, _matched(text, wide, _replacer(op, wide, replacement.text), searched=True))
+        if "&" in replacement.text and "no_patsub_replacement" in ev.state.options:
+            plain = re.sub(r"\\([&\\])", r"\1", replacement.text).replace("\\", "\\\\").replace("&", "\\&")
+            changed = values.join(changed, _matched(text, pattern.text, _replacer(op, pattern.text, plain), searched=True))
+        return changed
     if pattern.text is None:
         return Text((), pattern.reason or "pattern", text.origins + pattern.origins)
     if op in ("#", "##", "%", "%%"):
@@ -103,11 +111,14 @@ def _cut_glob(text: Text, op: str, pattern: str) -> Text:
 def _replacer(op: str, pattern: str, replacement: str) -> Callable[[str], str]:
     source = patterns.compiled(pattern).pattern
 
+    def put(found: re.Match[str]) -> str:
+        return re.sub(r"\\(.)|&", lambda m: (m[1] if m[1] in "&\\" else m[0]) if m[1] else found[0], replacement, flags=re.DOTALL)
+
     def change(value: str) -> str:
         if not pattern and op in ("/", "//"):
             return value
         expression = {"/#": rf"\A(?:{source})", "/%": rf"(?:{source})\Z"}.get(op, source)
-        return re.sub(expression, lambda _: replacement, value, count=0 if op == "//" else 1, flags=re.DOTALL)
+        return re.sub(expression, put, value, count=0 if op == "//" else 1, flags=re.DOTALL)
 
     return change
 

@@ -10,7 +10,7 @@ import posixpath
 import re
 
 from . import decoders, values
-from .escapes import decode_ansi
+from .formats import echo_escapes, part, printf
 from .invocation import Field, Known, Origin
 from .state import Channel
 from .values import Text
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
 
 _SILENT = frozenset(
-    "rm mkdir rmdir touch chmod chown ln sleep wait kill [[ set unset shift ulimit umask export cd sync mkfifo truncate shred logger disown".split()
+    "rm mkdir rmdir touch chmod chown ln sleep wait kill [[ unset shift sync mkfifo truncate shred logger disown".split()
 )
 _SKIPPED = frozenset({"command", "builtin", "exec", "nohup", "time", "busybox"})
 _DIRECTORIES_OF_SHELL = "/usr/bin/"
@@ -37,7 +37,7 @@ def output(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | N
         return None
     name = posixpath.basename(name)
     if name in _SILENT:
-        return values.EMPTY
+        return None if fields[1:] and (fields[1].text or "").startswith(("-v", "-l", "--v")) else values.EMPTY  # `rm -v`, `kill -l`
     handler = _TABLE.get(name)
     if handler is None:
         return None
@@ -47,12 +47,13 @@ def output(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | N
         return None
 
 
-def _read(stdin: Channel) -> Text | None:
+def _read(ev: Evaluator, stdin: Channel) -> Text | None:
     """The known text of an input, as far as it is not read yet."""
     if stdin.kind == "null":
         return values.EMPTY
-    if stdin.rest is not None:
-        return Text((stdin.rest,))
+    if stdin in ev.state.unread or stdin.rest is not None:
+        rest = ev.state.rest(stdin)
+        return Text((rest,)) if rest is not None else None
     return stdin.text
 
 
@@ -63,12 +64,6 @@ def _static(fields: tuple[Field, ...]) -> list[str] | None:
             return None
         out.append(field.text)
     return out
-
-
-def _part(field: Field) -> Text:
-    if field.glob:
-        return values.unknown("names that match a pattern", "glob", field.values[0])
-    return values.from_field(field)
 
 
 def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
@@ -84,6 +79,8 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
             if letter in "eE":
                 escapes = letter == "e"
         at += 1
+    if "xpg_echo" in ev.state.options:
+        return values.unknown("echo that may take backslashes", "echo")
     out = values.EMPTY
     words = fields[at:]
     if len(words) > 1 and any(field.many and not field.glob and field.known is not Known.DYNAMIC for field in words):
@@ -91,79 +88,16 @@ def _echo(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | No
     for number, field in enumerate(words):
         if number and not _may_vanish(words, number):
             out = values.concat(out, Text((" ",)))
-        out = values.concat(out, _part(field))
-    if escapes:
-        out = values.transform(out, _echo_escapes)
-    return values.concat(out, Text(("\n",))) if newline else out
+        out = values.concat(out, part(field))
+    if newline:
+        out = values.concat(out, Text(("\n",)))
+    return values.transform(out, echo_escapes) if escapes else out  # `\c` ends it, with what would stand behind
 
 
 def _may_vanish(words: tuple[Field, ...], number: int) -> bool:
     """Whether the space before this word may be missing: all words on one side of it may expand to nothing, and the unknown covers it."""
     vanishing = [field.many and field.known is Known.DYNAMIC and not field.prefix and not field.suffix for field in words]
     return all(vanishing[:number]) or all(vanishing[number:])
-
-
-def _echo_escapes(text: str) -> str:
-    text = text.split("\\c", maxsplit=1)[0]
-    return decode_ansi(re.sub(r"\\0([0-7]{0,3})", lambda m: "\\" + (m[1] or "0"), text), nul=True)
-
-
-def printf(fields: tuple[Field, ...]) -> Text | None:
-    """What `printf format arguments` writes; None when the format is not known."""
-    if fields and fields[0].text == "--":
-        fields = fields[1:]
-    if not fields or fields[0].text is None:
-        return None
-    form = fields[0].text
-    arguments = [_part(field) for field in fields[1:]]
-    if any(f.many and f.known is Known.DYNAMIC for f in fields[1:]):
-        return Text((), "arguments of printf are not known", tuple(o for f in fields[1:] for o in f.origins))
-    out = values.EMPTY
-    pieces = re.split(r"(%[-+ #0]*\d{0,4}(?:\.\d{1,4})?[a-zA-Z%])", form)
-    for _ in range(64):
-        used = False
-        for number, piece in enumerate(pieces):
-            if number % 2:
-                letter = piece[-1]
-                if letter == "%":
-                    out = values.concat(out, Text(("%",)))
-                    continue
-                value = arguments.pop(0) if arguments else Text(("0" if letter in "dioxXu" else "",))
-                used = True
-                out = values.concat(out, _formatted(piece, letter, value))
-            elif "%" in piece:
-                return None  # a directive that is not modelled
-            elif piece:
-                out = values.concat(out, Text((decode_ansi(piece, nul=True),)))
-        if not arguments or not used:
-            break
-    return out
-
-
-def _formatted(piece: str, letter: str, value: Text) -> Text:
-    if letter == "s":
-        return value if piece == "%s" else values.transform(value, lambda v: piece % v)
-    if letter == "b":
-        return values.transform(value, _echo_escapes)
-    if letter == "c":
-        return values.transform(value, lambda v: v[:1])
-    if letter == "q":
-        return values.transform(value, lambda v: v if re.fullmatch(r"[\w./:=@%+,-]+", v) else "'" + v.replace("'", "'\\''") + "'")
-    if letter in "dioxXu":
-        return values.transform(value, lambda v: (piece[:-1] + ("d" if letter in "iu" else letter)) % _number(v))
-    return values.unknown("printf", "opaque")
-
-
-def _number(text: str) -> int:
-    """As bash reads it: what begins like a number counts as far as it goes, and what does not is 0."""
-    if text[:1] in ("'", '"') and len(text) > 1:
-        return ord(text[1])
-    found = re.match(r"\s*([-+]?)(?:0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))", text, re.ASCII)
-    if not found:
-        return 0
-    sign, sixteen, eight, ten = found.groups()
-    number = int(sixteen, 16) if sixteen else int(eight, 8) if eight else int(ten)
-    return -number if sign == "-" else number
 
 
 def _printf(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
@@ -173,7 +107,7 @@ def _printf(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | 
 def _cat(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
     names = [f for f in fields if f.text is None or not f.text.startswith("-") or f.text == "-"]
     if not names or all(f.text == "-" for f in names):
-        return _read(stdin)
+        return _read(ev, stdin)
     if len(names) == 1:
         text = values.from_field(names[0])
         for origin in text.origins:
@@ -185,7 +119,7 @@ def _cat(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | Non
 
 
 def _tee(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
-    return _read(stdin)
+    return _read(ev, stdin)
 
 
 def _basename(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
@@ -345,7 +279,7 @@ def _filter(change: Callable[[list[str], str], str | None]) -> Callable[[Evaluat
 
     def handler(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:
         words = _static(fields)
-        given = _read(stdin)
+        given = _read(ev, stdin)
         if given is not None and not given.known:
             return Text((), given.reason, given.origins)
         if words is None or given is None or given.glob:

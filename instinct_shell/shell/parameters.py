@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from ..model.effect import NOWHERE
-from . import values
+from . import special, traps, values
 from .calculate import arithmetic
+from .invocation import Origin
 from .operators import operate
-from .syntax import Param
+from .syntax import Param, Word
 from .values import Array, Text
 
 TYPE_CHECKING = False
@@ -16,20 +17,6 @@ if TYPE_CHECKING:
 DEFAULTS = frozenset({":-", "-", ":=", "=", ":+", "+"})
 OPEN = "unknown number of"
 OPTIONAL = f"{OPEN} elements, one or none"  # of a text whose values are known
-# what bash sets itself when the environment does not
-_SET_BY_BASH = {
-    "BASH": "/bin/bash",
-    "SHELL": "/bin/bash",
-    "OSTYPE": "linux-gnu",
-    "PS4": "+ ",
-    "IFS": " \t\n",
-    "TERM": "dumb",
-    "OPTERR": "1",
-}
-_VOLATILE = frozenset(
-    "RANDOM SRANDOM SECONDS EPOCHSECONDS EPOCHREALTIME LINENO BASHPID PPID HOSTNAME UID EUID COLUMNS LINES BASH_VERSION BASH_COMMAND "
-    "BASH_SUBSHELL SHLVL MACHTYPE HOSTTYPE SHELLOPTS BASHOPTS OPTIND COMP_LINE HISTCMD".split()
-)
 
 
 def lookup(ev: Evaluator, name: str) -> Text | Array | None:
@@ -41,48 +28,38 @@ def lookup(ev: Evaluator, name: str) -> Text | Array | None:
             return values.unknown(f"`{alone}` may refer to another variable", "variable", alone)
         if not name:
             return None
-    if name in state.variables:
-        return state.variables[name]
+    if "[" in name:  # a reference to an element
+        return _element_named(ev, name)
+    if name in state.variables and not special.is_dynamic(name):
+        held = state.variables[name]
+        if name in ("PWD", "OLDPWD") and isinstance(held, Text) and held.unset:  # only some ways to this point gave it a value
+            return values.join(held, state.cwd if name == "PWD" else state.oldpwd or values.EMPTY)
+        return held
     found = ev.environment.get(name)
     if found is not None and name not in ("PWD", "OLDPWD"):
         return found
-    if name.isdigit():
-        number = int(name)
-        if number == 0:
-            return ev.argv0
-        if number <= len(state.positional):
-            return state.positional[number - 1]
-        return values.unknown(f"argument {number} is not known", "positional", name) if state.open_positional else None
-    if name == "PWD":
-        return state.cwd
-    if name == "OLDPWD":
-        return state.oldpwd
-    if name == "HOME":
-        return Text((ev.surroundings.home,)) if ev.surroundings.home else None
-    if name == "#":
-        return values.unknown("number of arguments", "positional", "#") if state.open_positional else Text((str(len(state.positional)),))
-    if name in ("USER", "LOGNAME"):
-        return Text((ev.surroundings.user,)) if ev.surroundings.user else values.unknown("user name", "variable", name)
-    if name in _SET_BY_BASH:
-        return Text((_SET_BY_BASH[name],))
-    if name == "_" and state.last is not None:
-        return state.last
-    if name in ("$", "!", "?", "-", "_", "PATH"):
-        return values.unknown(f"`${name}` is set when it runs", "variable", name)
-    if name in _VOLATILE:
-        return values.unknown(f"`{name}` is set when it runs", "variable", name)
-    return None
+    return special.lookup(ev, name)
+
+
+def _element_named(ev: Evaluator, name: str) -> Text | None:
+    name, _, index = name.partition("[")
+    held = lookup(ev, name)
+    if not isinstance(held, Array):
+        return held if index == "0]" else None
+    key = subscript(ev, held, Text((index.removesuffix("]"),)))
+    return held.items.get(key, held.open_) if key is not None else values.unknown(f"an element of `{name}`", "variable", name)
 
 
 def tilde(ev: Evaluator, user: str) -> Text:
     """The directory that a tilde prefix names."""
     if user == "":
         home = lookup(ev, "HOME")
+        if home is None and "HOME" in ev.state.variables:  # unset: the user database says
+            return values.unknown("home directory of the user", "variable", "~")
         return home if isinstance(home, Text) else values.known(ev.surroundings.home or "/")
-    if user == "+":
-        return ev.state.cwd
-    if user == "-":
-        return ev.state.oldpwd or values.known("~-")
+    if user in ("+", "-"):
+        held = lookup(ev, "PWD" if user == "+" else "OLDPWD")
+        return held if isinstance(held, Text) else values.known("~" + user)
     if user == "root":
         return values.known("/root")
     if user == ev.surroundings.user:
@@ -106,7 +83,7 @@ def expand(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
     if op.startswith("indirect"):
         return _indirect(ev, part)
     if op == "names":
-        return [values.unknown(f"names that begin with `{part.name}`", "variable", part.name)], False
+        return [Text((), f"{OPEN} names that begin with `{part.name}`", (Origin("variable", part.name),))], True
     listed = _list(ev, part)
     if listed is not None:
         return _list_operation(ev, part, listed)
@@ -128,6 +105,7 @@ def scalar(ev: Evaluator, part: Param) -> Text:
     if found is None:
         if "nounset" in ev.state.options and part.op == "":
             ev.note("unset", part.name, part.span)
+            traps.may_end(ev)
         return Text(("",), unset=(part.name,))
     return found
 
@@ -156,10 +134,27 @@ def subscript(ev: Evaluator, array: Array, text: Text) -> str | None:
     if array.keyed or text.text is None:
         return text.text
     number = arithmetic(ev, text.text, (), NOWHERE).text
-    if number is not None and number.startswith("-") and array.open_ is None:
-        keys = list(array.items)
-        return keys[int(number)] if len(keys) >= -int(number) else number
+    if number is not None and number.startswith("-"):
+        if array.open_ is not None:
+            return None
+        behind = max((int(key) for key in array.items if key.isdigit()), default=-1) + 1 + int(number)
+        return str(behind) if behind >= 0 else number
     return number
+
+
+def ordered(array: Array) -> tuple[list[str], list[Text]]:
+    """Subscripts and elements as `${a[@]}` lists them: by number; those of an associative array in an order of bash's own."""
+    keys, items = list(array.items), list(array.items.values())
+    if array.keyed:
+        if len(keys) > 1:
+            any_ = items[0]
+            for item in items[1:]:
+                any_ = values.join(any_, item)
+            return keys, [any_] * len(keys)
+    elif all(key.isdigit() for key in keys):
+        keys.sort(key=int)
+        items = [array.items[key] for key in keys]
+    return keys, items
 
 
 def _list(ev: Evaluator, part: Param) -> list[Text] | None:
@@ -179,7 +174,7 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
         if held.maybe is not None:
             return [*held.items.values(), *(Text(t.values, OPTIONAL) if "" in t.values else t for t in held.maybe)]
         open_ = [] if rest is None else [Text((), f"{OPEN} elements ({rest.reason})", rest.origins, rest.prefix)]
-        return list(held.items.values()) + open_
+        return ordered(held)[1] + open_
     return None
 
 
@@ -190,25 +185,45 @@ def _list_operation(ev: Evaluator, part: Param, listed: list[Text]) -> tuple[lis
             return [values.unknown("number of elements", "positional", "#")], False
         return [Text((str(len(listed)),))], False
     if op in DEFAULTS or op in (":?", "?"):
+        if op in (":-", ":+") and len(listed) == 1 and (not listed[0].known or "" in listed[0].values) and not is_open(listed[0]):
+            return [_one_maybe_empty(ev, part, listed[0])], False
         if op in (":+", "+"):
             return ([ev.expander.single(part.argument)] if listed else []), not listed
         if not listed and part.argument is not None and op in (":-", "-"):
             return [ev.expander.single(part.argument)], False
         return listed, True
     if op == ":":
-        offset = ev.expander.single(part.argument).text
-        length = ev.expander.single(part.second).text if part.second is not None else None
+        offset = _number(ev, part.argument)
+        length = _number(ev, part.second) if part.second is not None else None
         if offset is None or (part.second is not None and length is None):
             return [Text((), f"{OPEN} elements", ())], True
         if part.name in ("@", "*"):
             listed = [ev.argv0, *listed]
         held = ev.lookup(part.name) if part.index is not None else None
-        if isinstance(held, Array) and not held.keyed and held.open_ is None:
+        if isinstance(held, Array) and held.keyed:
+            return [Text((), f"{OPEN} elements", tuple(origin for text in listed for origin in text.origins))], True
+        if isinstance(held, Array) and held.open_ is None:
             offset = _place(held, offset)
         return _slice(listed, offset, length), True
     if op == "":
         return listed, True
+    if op in ("@A", "@K", "@k", "@a"):
+        return [Text((), f"{OPEN} words of `{op}`", tuple(origin for text in listed for origin in text.origins))], True
     return [operate(ev, part, text) for text in listed], True
+
+
+def _one_maybe_empty(ev: Evaluator, part: Param, only: Text) -> Text:
+    """`"${a[@]:-d}"` of one element that may be empty."""
+    other = ev.expander.single(part.argument)
+    empty = only.values == ("",)
+    if part.op == ":+":
+        return Text(("",)) if empty else values.join(Text(("",)), other)
+    return other if empty else values.join(_present(only), other)
+
+
+def _number(ev: Evaluator, word: Word | None) -> str | None:
+    text = ev.expander.single(word).text
+    return arithmetic(ev, text, (), word.span if word is not None else NOWHERE).text if text is not None else None
 
 
 def _place(array: Array, offset: str) -> str:
@@ -261,8 +276,11 @@ def choose(ev: Evaluator, part: Param) -> tuple[str, Text]:
         value = ev.expander.single(part.argument)
         if maybe and found is not None:
             value = values.join(_present(found), value)
-        ev.state.assign(part.name, value)
-        return "value", value
+        from .setting import give, give_element  # it reads parameters itself
+
+        if part.index is not None:
+            return "value", give_element(ev, part.name, ev.expander.single(part.index), value)
+        return "value", give(ev, part.name, value)
     if missing:
         return "argument", values.EMPTY
     assert found is not None
@@ -299,11 +317,16 @@ def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
         if held is None:
             return [], True
         if isinstance(held, Array) and held.open_ is None:
-            return [Text((key,)) for key in held.items], True
-        return [values.unknown(f"subscripts of `{part.name}`", "variable", part.name)], True
+            keys = ordered(held)[0]
+            if held.keyed:
+                return [values.one_of(keys)] * len(keys), True
+            return [Text((key,)) for key in keys], True
+        return [Text((), f"{OPEN} subscripts of `{part.name}`", (Origin("variable", part.name),))], True
     if part.name in ev.state.references:
         return [Text((ev.state.references[part.name],))], False
     name = scalar(ev, part.replace(op="")).text
+    if name is not None and (name in ("@", "*") or name.endswith(("[@]", "[*]"))):
+        return [Text((), f"{OPEN} values, indirect through `{part.name}`", (Origin("variable", part.name),))], True
     if name is None or not name.replace("_", "a").isalnum():
         return [values.unknown(f"indirect through `{part.name}`", "variable", part.name)], False
     return expand(ev, part.replace(name=name, op=part.op.removeprefix("indirect"), index=None))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import reduce
 
-from . import nested, outputs, values
+from . import formats, nested, values
 from .call import Call
 from .separators import split_ifs
+from .setting import give, give_at, literal_name
 from .state import Channel, State
 from .values import Array, Text
 
@@ -23,11 +24,12 @@ def read(ev: Evaluator, call: Call) -> State | None:
     raw = False
     delimiter = "\n"
     number = ""
+    exact = False
     channel = call.fds.get(0)
     at = 0
     arguments = call.args
     while at < len(arguments):
-        text = arguments[at].text
+        text = literal_name(arguments[at])
         at += 1
         if text is None:
             continue
@@ -47,16 +49,16 @@ def read(ev: Evaluator, call: Call) -> State | None:
                     elif letter == "u" and value.isdigit():
                         channel = call.fds.get(int(value))
                     elif letter in "nN":
-                        number = value
+                        number, exact = value, letter == "N"
                     break
             continue
         ev.check_hidden(text, call.span, "read", subscript=True)
-        names.append(text.split("[")[0])
+        names.append(text)
     call.record(ev)
-    line = _next(channel, delimiter, number, raw)
+    line = _next(ev, channel, delimiter, number, raw, exact)
     if array:
         if line.text is not None:
-            rows = [split_ifs(line.text, ifs)[0] for ifs in ev.all_ifs()]
+            rows = [split_ifs(line.text, ifs)[0] for ifs in (("",) if exact else ev.all_ifs())]
             if len({tuple(row) for row in rows}) == 1:
                 ev.state.assign(array, Array({str(n): Text((p,)) for n, p in enumerate(rows[0])}))
             else:
@@ -65,39 +67,48 @@ def read(ev: Evaluator, call: Call) -> State | None:
             ev.state.assign(array, Array({}, False, line))
         return None
     if not names:
-        ev.state.assign("REPLY", line)
+        give(ev, "REPLY", line)
         return None
     if line.text is None:
         for name in names:
-            ev.state.assign(name, Text((), line.reason, line.origins))
+            give_at(ev, name, Text((), line.reason, line.origins, no_number=line.no_number))
         return None
-    rows = [_split_line(line.text, len(names), ifs) for ifs in ev.all_ifs()]
+    rows = [_split_line(line.text, len(names), ifs) for ifs in (("",) if exact else ev.all_ifs())]
     for at, name in enumerate(names):
         found = [Text((row[at],)) for row in rows]
-        ev.state.assign(name, reduce(values.join, found) if found else values.unknown("split at separators that are not known", "read"))
+        give_at(ev, name, reduce(values.join, found) if found else values.unknown("split at separators that are not known", "read"))
     return None
 
 
-def _next(channel: Channel | None, delimiter: str, number: str, raw: bool) -> Text:
+def _next(ev: Evaluator, channel: Channel | None, delimiter: str, number: str = "", raw: bool = False, exact: bool = False) -> Text:
     if channel is None:
         return values.unknown("read from an unknown descriptor", "read")
-    if channel.rest is not None:
-        rest = channel.rest
-        if number.isdigit():
-            line, channel.rest = rest[: int(number)], rest[int(number) :]
+    if (rest := ev.state.rest(channel)) is not None:
+        if number:
+            if not number.isdigit() or "\\" in rest:
+                ev.state.unread = {**ev.state.unread, channel: None}
+                return values.unknown("a part of a line", "read")
+            whole = rest
+            line, rest = whole[: int(number)], whole[int(number) :]
+            if not exact and delimiter in line:
+                line = line.partition(delimiter)[0]
+                rest = whole[len(line) + 1 :]
         else:
-            line, found, channel.rest = rest.partition(delimiter)
-            while not raw and line.endswith("\\") and found and channel.rest:
-                more, found, channel.rest = channel.rest.partition(delimiter)
+            line, found, rest = rest.partition(delimiter)
+            while not raw and len(line) - len(line.rstrip("\\")) & 1 and found and rest:
+                more, found, rest = rest.partition(delimiter)
                 line = line[:-1] + more
+        ev.state.unread = {**ev.state.unread, channel: rest}
         line = line.replace("\0", "")  # bash leaves NULs out
+        if not raw and any("\\" + mark in line for ifs in ev.all_ifs() for mark in ifs):
+            return values.unknown("separators of which some are quoted", "read")
         return Text((line if raw else re.sub(r"\\(.)", r"\1", line),))
     if channel.kind == "null":
         return values.EMPTY
     if channel.kind == "file" and channel.field is not None:
         return values.unknown(f"line of `{channel.field.text or channel.field.prefix}`", "file", channel.field.text or "")
     if channel.text is not None and channel.text.origins:
-        return Text((), channel.text.reason, channel.text.origins)
+        return Text((), channel.text.reason, channel.text.origins, no_number=channel.text.no_number)
     if channel.producers:
         return values.unknown("output of a command", "command", "", producers=channel.producers)
     return values.unknown("read from the input", "read")
@@ -118,13 +129,15 @@ def _split_line(line: str, count: int, ifs: str) -> list[str]:
             hard = hard or rest[end] not in white
             end += 1
         rest = rest[end:]
+    if rest and rest[-1] in ifs and rest[-1] not in white and not any(c in ifs for c in rest[:-1].rstrip(white)):
+        rest = rest[:-1].rstrip(white)  # one word and the separator behind it
     out.append(rest)
     return out
 
 
 def mapfile(ev: Evaluator, call: Call) -> State | None:
     name = "MAPFILE"
-    strip = False
+    strip = parted = False
     delimiter = "\n"
     at = 0
     while at < len(call.args):
@@ -133,6 +146,7 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
         if text.startswith("-") and len(text) > 1:
             if "t" in text:
                 strip = True
+            parted = parted or not set("nsO").isdisjoint(text.partition("d")[0])
             if text[-1] in "dnOsucC" and at < len(call.args):
                 value = call.args[at]
                 at += 1
@@ -144,11 +158,18 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
             name = text
     call.record(ev)
     channel = call.fds.get(0)
-    if channel is not None and channel.rest is not None and strip:
-        lines = channel.rest.removesuffix(delimiter).split(delimiter) if channel.rest else []
+    rest = ev.state.rest(channel) if channel is not None else None
+    if channel is not None and rest is not None:
+        ev.state.unread = {**ev.state.unread, channel: None if parted else ""}
+    if parted:
+        ev.state.assign(name, Array({}, False, values.unknown("some lines of the input", "read")))
+    elif rest is not None:
+        lines = [line if strip else line + delimiter for line in rest.removesuffix(delimiter).split(delimiter)] if rest else []
+        if not strip and rest and not rest.endswith(delimiter):
+            lines[-1] = lines[-1].removesuffix(delimiter)
         ev.state.assign(name, Array({str(n): Text((line.replace("\0", ""),)) for n, line in enumerate(lines)}))
     else:
-        ev.state.assign(name, Array({}, False, _next(Channel("pipe") if channel is None else _unread(channel), "\n", "", True)))
+        ev.state.assign(name, Array({}, False, _next(ev, Channel("pipe") if channel is None else _unread(channel), "\n", raw=True)))
     return None
 
 
@@ -161,18 +182,15 @@ def _unread(channel: Channel) -> Channel:
 
 def printf(ev: Evaluator, call: Call) -> State | None:
     if len(call.args) > 2 and call.args[0].text == "-v":
-        name = call.args[1].text
-        value = outputs.printf(call.args[2:])
-        if name is None or not name.replace("_", "a").isalnum():
-            ev.check_hidden(name or "", call.span, "printf -v", subscript=True)
-            if name is not None and "[" in name:
-                ev.forget((name.split("[")[0],), "printf -v")
-        else:
+        name = literal_name(call.args[1])
+        value = formats.printf(call.args[2:])
+        ev.check_hidden(name or "", call.span, "printf -v", subscript=True)
+        if name is not None and name.partition("[")[0].isidentifier():
             held = values.transform(value, lambda text: text.partition("\0")[0]) if value is not None and value.known and not value.glob else value
-            ev.state.assign(name, held or values.unknown("printf", "variable", name))
+            give_at(ev, name, held or values.unknown("printf", "variable", name))
         call.record(ev)
         return None
-    call.record(ev, outputs.printf(call.args))
+    call.record(ev, formats.printf(call.args))
     return None
 
 
@@ -180,6 +198,6 @@ def getopts(ev: Evaluator, call: Call) -> State | None:
     call.record(ev)
     letters = (call.args[0].text or "") if call.args else ""
     if len(call.args) > 1 and call.args[1].text:
-        ev.state.assign(call.args[1].text, values.one_of([c for c in letters if c != ":"] + ["?"]))
+        give(ev, call.args[1].text, values.one_of([c for c in letters if c != ":"] + ["?", *([":"] if letters[:1] == ":" else [])]))
     ev.state.assign("OPTARG", values.unknown("option argument", "positional", "OPTARG"))
     return None

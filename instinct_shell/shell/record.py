@@ -17,7 +17,8 @@ class Record:
     """An invocation in the making: pipes and substitutions fill in their ends later."""
 
     __slots__ = (
-        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "fds", "output", "readers", "span", "stdin", "stdout", "streams", "words",
+        "assignments", "captured", "certain", "context", "cwd", "defined", "env", "fds", "output", "readers", "span", "stderr", "stdin", "stdout",
+        "streams", "words",
     )  # fmt: skip
 
     def __init__(self, ev: Evaluator, words: tuple[Field, ...], assignments: tuple[tuple[str, Field], ...], span: Span) -> None:
@@ -32,6 +33,7 @@ class Record:
         self.captured = ev.captured
         self.stdin: Channel = ev.state.fds[0]
         self.stdout: Channel = ev.state.fds[1]
+        self.stderr: Channel | None = ev.state.fds.get(2)
         self.streams: tuple[Stream, ...] = ()
         self.fds: tuple[tuple[int, Channel], ...] = ()
         self.readers: list[int] = []

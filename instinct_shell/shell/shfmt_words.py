@@ -212,10 +212,14 @@ class WordAdapter:
         if piece := node.get("Slice"):
             argument = self.index(piece["Offset"]) if piece.get("Offset") else None
             second = self.index(piece["Length"]) if piece.get("Length") else None
+            if second is None and self.source(node).endswith(":}") and argument is not None:  # `${x:1:}`
+                second = plain("0", span)
             op = op + ":"
         elif replace := node.get("Repl"):
             argument = self.word(replace["Orig"], braces=False, named=False) if replace.get("Orig") else None
             second = self.word(replace["With"], braces=False, named=False) if replace.get("With") else None
+            if replace.get("All") and (argument is None or not argument.parts) and second is not None:
+                argument, second = _slash_pattern(second)
             op, argument = _replacement(op, bool(replace.get("All")), argument)
         elif expansion := node.get("Exp"):
             word = expansion.get("Word")
@@ -226,6 +230,10 @@ class WordAdapter:
             op = op + expansion["Op"]
             if expansion["Op"] == "@":
                 op, argument = op + (argument.raw if argument else ""), None
+        if not quoted or op.removeprefix("indirect")[:1] in "#%/^,":
+            for word in (argument, second):
+                if word is not None and ("<(" in word.raw or ">(" in word.raw) and any(_process_inside(part) for part in word.parts):
+                    self.doubt("a process substitution inside `${..}`")
         return Param(span, name, quoted, op, argument, second, index)
 
     def _quotes_in_quotes(self, word: Json) -> Json:
@@ -256,6 +264,21 @@ class WordAdapter:
 
 def plain(text: str, span: Span) -> Word:
     return Word(span, text, (Literal(span, text, False),))
+
+
+def _process_inside(part: Part) -> bool:
+    """Whether plain text holds what bash takes for a process substitution, and mvdan/sh for text."""
+    return isinstance(part, Literal) and not part.quoted and ("<(" in part.text or ">(" in part.text)
+
+
+def _slash_pattern(behind: Word) -> tuple[Word, Word | None]:
+    """`${x////-}`: a slash right behind `//` belongs to the pattern, which mvdan/sh takes for empty."""
+    first = behind.parts[0] if behind.parts else None
+    slash = Literal(behind.span, "/", False)
+    if isinstance(first, Literal) and not first.quoted and first.text[:1] == "/":
+        rest = (first.replace(text=first.text[1:]), *behind.parts[1:])
+        return behind.replace(raw="/", parts=(slash,)), behind.replace(raw=behind.raw[1:], parts=rest)
+    return behind.replace(raw="/" + behind.raw, parts=(slash, *behind.parts)), None
 
 
 def _replacement(op: str, everywhere: bool, pattern: Word | None) -> tuple[str, Word | None]:

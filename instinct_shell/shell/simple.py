@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import partial
 
 from ..model.effect import Span
-from . import assignments, builtins, frames, hidden, outputs, values
-from .calculate import arithmetic
+from . import assignments, builtins, frames, hidden, outputs, traps, values
+from .calculate import arithmetic, touched
 from .call import Call
 from .invocation import Field, Known, Stream
 from .record import Record
+from .redirections import apply_redirects, certain_text
 from .state import MISSING, Channel, State, merge
-from .syntax import Arithmetic, Assignment, Command, Literal, Node, Param, Pipeline, ProcessSub, Redirect, Script, Test, Word
+from .syntax import Arithmetic, Assignment, Command, Literal, Node, Param, Pipeline, Script, Test, Word
 from .values import Text
 
 TYPE_CHECKING = False
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
     from .state import Variable
 
-_INPUT = frozenset({"<", "<>", "<<", "<<-", "<<<", "<&"})
-_NUMBERED = {"/dev/stdin": "0", "/dev/stdout": "1", "/dev/stderr": "2"}
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
+_DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
+_SPECIAL = frozenset(". : break continue eval exec exit export readonly return set shift source times trap unset".split())
+_QUIET = frozenset({"echo", "printf", "true", ":", "false", "pwd", "test", "["})  # they print no messages
 _MOST_NAMES = 8  # values of a command name that are followed one by one
 
 
@@ -33,13 +35,18 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
         first = node.words[0].parts
         alias = ev.state.aliases.get(first[0].text) if len(first) == 1 and isinstance(first[0], Literal) and not first[0].quoted else None
         if alias is not None and ev.depth < 40:
-            ev.uncertain(lambda: ev.nested(" ".join([alias, *(w.raw for w in node.words[1:])]), node.span), "branch")
+            rest = [word.raw for word in node.words[1:]]
+            if rest and alias[-1:] in (" ", "\t"):  # then the next word may be an alias, too
+                rest[0] = ev.state.aliases.get(rest[0], rest[0])
+            ev.uncertain(lambda: ev.nested(" ".join([alias, *rest]), node.span), "branch")
     fields = ev.expander.all_fields(node.words)
+    if "keyword" in ev.state.options and len(fields) > 1:  # words that assign are then no arguments, wherever they stand
+        fields = [f.replace(many=True, known=Known.DYNAMIC, values=(), reason="it may be an assignment") if _assigns(f) else f for f in fields]
     span = ev.span(node.span)
     if ev.aborts:
         # `${x:?}` of an unset variable: bash prints the message and stops before the command
         ev.aborts = False
-        frames.ends(ev)
+        traps.ends(ev)
         ev.state = ev.state.killed()
         return None
     redirects = node.redirects
@@ -61,6 +68,10 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
         if after is not None:
             after.last = last
     return failed
+
+
+def _assigns(field: Field) -> bool:
+    return any(value.partition("=")[0].isidentifier() and "=" in value for value in field.values)
 
 
 def _note_printed(ev: Evaluator, node: Command) -> None:
@@ -117,7 +128,7 @@ def invoke(
     """Runs a command whose words are expanded: a function of this text, a builtin that changes the shell, or a program."""
     name = fields[0].text
     state = ev.state
-    held = _set_temporarily(ev, temporary) if temporary else None
+    held = _set_temporarily(ev, temporary) if temporary and name not in _DECLARING else None  # their words are expanded before it counts
     try:
         if name is not None and name in state.functions:
             bodies, sure = state.functions[name]
@@ -137,6 +148,10 @@ def invoke(
         if handler is None:
             index = record(ev, fields, temporary, fds, streams, span)
             finish(ev, index, words)
+            if inner == "kill":
+                traps.signal(ev)
+            if "errexit" in state.options:
+                traps.may_end(ev)
             return None
         call = Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
         return handler(ev, call)
@@ -147,6 +162,9 @@ def invoke(
                     ev.state.variables.pop(variable, None)
                 else:
                     ev.state.variables[variable] = value
+            if "posix" in ev.state.options and name in _SPECIAL:  # there the assignment stays
+                for variable, field in temporary:
+                    ev.state.assign(variable, values.from_field(field))
 
 
 def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Variable]]:
@@ -170,6 +188,7 @@ def record(
     made = Record(ev, fields, pairs, span)
     made.stdin = fds.get(0, made.stdin)
     made.stdout = fds.get(1, made.stdout)
+    made.stderr = fds.get(2)
     made.streams = streams
     if len(fds) > 3:
         made.fds = tuple((fd, channel) for fd, channel in fds.items() if fd > 2 and channel.kind in ("text", "file", "pipe"))
@@ -195,97 +214,15 @@ def record(
 def finish(ev: Evaluator, index: int, words: tuple[Field, ...]) -> None:
     """Works out what the command writes, and where that goes."""
     made = ev.records[index]
-    output = outputs.output(ev, words, made.stdin)
+    output = outputs.output(ev, words, made.stdin) if not complains_into_value(ev, made) else None
     made.output = output
     if made.stdout is ev.sink:
         ev.emit(index, output)
 
 
-# ---------------------------------------------------------------- redirections
-
-
-def apply_redirects(ev: Evaluator, redirects: tuple[Redirect, ...]) -> tuple[dict[int, Channel], tuple[Stream, ...]]:
-    """The descriptors after these redirections, and the files that they open or write through."""
-    fds = dict(ev.state.fds)
-    streams: list[Stream] = []
-    for node in redirects:
-        span = ev.span(node.span)
-        op = node.op
-        fd = node.fd if node.fd is not None else 0 if op in _INPUT else 1
-        if node.var:
-            fd = 10
-            while fd in fds:
-                fd += 1
-            ev.state.assign(node.var, Text((str(fd),)))
-        if node.heredoc is not None:
-            fds[fd] = Channel("text", text=ev.expander.single(node.heredoc.body), span=span)
-            continue
-        if op == "<<<":
-            fds[fd] = Channel("text", text=values.concat(ev.expander.single(node.target), Text(("\n",))), span=span)
-            continue
-        assert node.target is not None
-        parts = node.target.parts
-        if len(parts) == 1 and isinstance(parts[0], ProcessSub):
-            fds[fd] = _process_channel(ev, parts[0])
-            continue
-        field = _target(ev, node.target)
-        name = field.text
-        if op in ("<&", ">&"):
-            if name is not None and _duplicate(fds, fd, name, span, streams):
-                continue
-            op = "&>" if op == ">&" else "<"
-        if name is not None:
-            name = _NUMBERED.get(name) or (name.removeprefix("/dev/fd/") if name.startswith("/dev/fd/") else name)
-            if name.isdigit() and int(name) in fds and field.text != name:
-                fds[fd] = fds[int(name)]
-                continue
-        channel = Channel("null" if field.text == "/dev/null" else "file", op=op, field=field, span=span)
-        fds[fd] = channel
-        if op in ("&>", "&>>"):
-            fds[2] = channel
-        streams.append(Stream(op, fd, field, span))
-    return fds, tuple(streams)
-
-
-def _target(ev: Evaluator, word: Word) -> Field:
-    fields = ev.expander.fields(word)
-    if len(fields) == 1:
-        return fields[0]
-    span = ev.span(word.span)
-    if not fields:
-        return Field(Known.STATIC, ("",), span=span)
-    return Field(Known.DYNAMIC, reason="the redirection names several files", span=span)
-
-
-def _process_channel(ev: Evaluator, part: ProcessSub) -> Channel:
-    text = ev.expander._value(part)
-    if part.direction == ">":
-        return ev.pending[-1][0] if ev.pending else Channel("pipe")
-    producers = text.origins[0].producers if text.origins else ()  # `<()` runs nothing
-    channel = Channel("pipe", text=_certain_text(ev.process_texts.get(producers)))
-    channel.producers = producers
-    return channel
-
-
-def _certain_text(text: Text | None) -> Text | None:
-    return text if text is not None and text.known and not text.glob else None
-
-
-def _duplicate(fds: dict[int, Channel], fd: int, name: str, span: Span, streams: list[Stream]) -> bool:
-    """`n>&m`, `n>&m-`, `n>&-`; False when the word is a file name."""
-    if name == "-":
-        fds[fd] = Channel("closed")
-        return True
-    number = name.removesuffix("-")
-    if not number.isdigit():
-        return False
-    source = fds.get(int(number)) or Channel("inherit")
-    fds[fd] = source
-    if number != name:
-        fds[int(number)] = Channel("closed")
-    if source.kind == "file" and source.field is not None and fd != int(number) and int(number) > 2:
-        streams.append(Stream(source.op, fd, source.field, span))
-    return True
+def complains_into_value(ev: Evaluator, made: Record) -> bool:
+    """Whether messages of the command belong to the value that is gathered: `x=$(rm f 2>&1)`."""
+    return made.stderr is ev.sink and (not made.words or made.words[0].text not in _QUIET)
 
 
 def read_file(body: Script) -> Word | None:
@@ -333,8 +270,13 @@ def run_pipeline(ev: Evaluator, node: Node) -> State | None:
             held, ev.captured = ev.captured, False
             text, producers = ev.gather(lambda run=run: ev.apart(run, "pipeline"))  # type: ignore[misc]
             ev.captured = held
-            channel = Channel("pipe", text=_certain_text(text))
+            channel = Channel("pipe", text=certain_text(text))
             channel.producers = producers
+        elif "lastpipe" in ev.state.options:  # then it may run in this shell
+            before = ev.state.copy()
+            ev.within(run, "pipeline")
+            ev.state.fds = before.fds
+            ev.state = merge(before, ev.state)
         else:
             ev.apart(run, "pipeline")
     return None
@@ -362,6 +304,7 @@ def run_test(ev: Evaluator, node: Node) -> None:
         elif before in _NUMERIC or after in _NUMERIC:
             for value in text.values:
                 hidden.run_number(ev, value, word.span)
+                ev.forget(touched(ev, value), "arithmetic")
     words.append(Field(Known.STATIC, ("]]",)))
     fds, streams = apply_redirects(ev, node.redirects) if node.redirects else (ev.state.fds, ())
     index = record(ev, tuple(words), (), fds, streams, ev.span(node.span))

@@ -11,13 +11,16 @@ from .values import Array, Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Variable = Text | Array | None  # None: surely unset
+    Trap = tuple[str, Span, frozenset[str]]  # text, where it was set, for which signals
+    Hidden = tuple[Variable, str, bool]  # the value, its attributes, and whether it is surely hidden
 
 
 class Channel:
     """What a file descriptor is connected to.
 
     kind: "inherit" | "file" | "pipe" | "text" | "null" | "closed" | "sink" (the output that the evaluator is gathering).
-    outer: what an inherited one is (Stdin.outer). rest: known text not read yet, consumed by `read`. producers: filled in when the writing command is known.
+    outer: what an inherited one is (Stdin.outer). rest: the known text before
+    anything is read; State.rest tells what is left of it. producers: filled in when the writing command is known.
     """
 
     __slots__ = ("feeds", "field", "kind", "op", "outer", "producers", "rest", "span", "text")
@@ -28,7 +31,7 @@ class Channel:
         self.field = field
         self.span = span
         self.text = text
-        self.rest: str | None = text.text if text is not None else None
+        self.rest = text.text if text is not None else None  # before anything is read; see State.rest
         self.producers: tuple[int, ...] = ()
         self.outer = ""
         self.feeds = False  # a pipe to a command that was met before its writers are: `exec 3> >(..)`, `coproc`
@@ -56,6 +59,7 @@ class State:
         "references",
         "stack",
         "traps",
+        "unread",
         "variables",
         "version",
     )
@@ -77,8 +81,9 @@ class State:
         self.positional: tuple[Text, ...] = ()
         self.open_positional = False  # the number of positional parameters is unknown
         self.fds = channels
-        self.traps: tuple[tuple[str, Span], ...] = ()
-        self.locals: tuple[dict[str, Variable], ...] = ()  # per function call: what `local` has hidden
+        self.traps: tuple[Trap, ...] = ()
+        self.locals: tuple[dict[str, Hidden], ...] = ()  # per function call: what `local` has hidden
+        self.unread: dict[Channel, str | None] = {}  # what `read` left of known text, None when that is not known; replaced, never changed in place
         self.made: frozenset[str] = frozenset()  # directories that this text made, so that cd into them succeeds
         self.last: Text | None = None  # `$_`: the last word of the last command, None when it is not known
         self.dead = False  # this point is not reached (after exit, return, break)
@@ -114,7 +119,44 @@ class State:
             if alone in self.doubtful:
                 self.variables[alone] = value
                 value = _merge_variables(name, self.variables.get(name, MISSING), value)
+        held = self.variables.get(name)
+        if "[" in name:  # a reference to an element
+            name = name.partition("[")[0]
+            held = self.variables.get(name)
+            value = Array({}, isinstance(held, Array) and held.keyed, values.unknown("set by a reference to an element", "variable", name))
+        elif isinstance(held, Array) and isinstance(value, Text):  # the first element is set
+            held = held.copy()
+            held.items = {"0": value} | held.items | {"0": value}
+            held.maybe = None
+            value = held
         self.variables[name] = value
+
+    def letters(self, name: str) -> str:
+        """The attributes of a variable, as letters of declare."""
+        return self.attributes.get(self.stands_for(name) if self.references else name, "") if self.attributes else ""
+
+    def rest(self, channel: Channel) -> str | None:
+        """What is left to read of a channel with known text; None when that is not known."""
+        return self.unread.get(channel, channel.rest)
+
+    def read_in(self, inner: State, at_once: bool) -> None:
+        """What a subshell reads is read for all; at_once: nobody knows when."""
+        if inner.unread is not self.unread:
+            found = {c: None for c in inner.unread if inner.rest(c) != self.rest(c)} if at_once else inner.unread
+            self.unread = {**self.unread, **found}
+
+    def restore(self, name: str, hidden: Hidden) -> None:
+        """What a local variable has hidden comes back."""
+        value, letters, sure = hidden
+        if not sure:
+            value = _merge_variables(name, value, self.variables.get(name, MISSING))
+            letters = _merge_letters(letters, self.attributes.get(name, ""))
+        if value is MISSING:
+            self.variables.pop(name, None)
+        else:
+            self.variables[name] = value
+        if letters != self.attributes.get(name, ""):
+            self.attributes = {**self.attributes, name: letters}
 
     def refer(self, name: str, target: str | None) -> None:
         """`declare -n name=target`. A target that is not known makes the value unknown."""
@@ -122,7 +164,7 @@ class State:
         self.doubtful -= {name}
         self.variables.pop(name, None)
         self.version += 1
-        if target is not None and (not target or target.isidentifier()) and target != name:
+        if target is not None and (not target or target.partition("[")[0].isidentifier()) and target != name:
             self.references[name] = target
         else:
             self.variables[name] = values.unknown(f"`{name}` refers to another variable", "variable", name)
@@ -187,6 +229,13 @@ def merge(first: State, second: State) -> State:
                 new.refer(name, target or None)
                 new.doubtful |= {name}
     new.aliases = {**second.aliases, **first.aliases}
+    if first.attributes != second.attributes:
+        given = {**first.attributes, **second.attributes}
+        new.attributes = {name: _merge_letters(first.attributes.get(name, ""), second.attributes.get(name, "")) for name in given}
+    if first.locals != second.locals:
+        new.locals = tuple(_merge_hidden(one, other) for one, other in zip(first.locals, second.locals, strict=False))
+    if first.unread != second.unread:
+        new.unread = {c: first.rest(c) if first.rest(c) == second.rest(c) else None for c in {**first.unread, **second.unread}}
     new.exported = first.exported | second.exported
     new.options = (first.options & second.options) | ((first.options | second.options) & _RISKY_OPTIONS)
     new.made = first.made & second.made
@@ -207,7 +256,9 @@ def merge(first: State, second: State) -> State:
 _MOST_REFERENCES = 8
 _MOST_MAYBE = 8  # elements of a list that may be missing
 _MOST_BODIES = 8  # that one name may stand for; each is evaluated where it is called
-_RISKY_OPTIONS = frozenset({"extglob", "expand_aliases", "xtrace", "dotglob", "nocaseglob", "execfail"})
+_RISKY_OPTIONS = frozenset(
+    "no_braces posix no_patsub_replacement xpg_echo lastpipe keyword extglob expand_aliases xtrace dotglob nocaseglob nocasematch execfail".split()
+)
 MISSING = Text(("",), unset=("?",))
 
 
@@ -219,7 +270,8 @@ def _merge_variables(name: str, a: Variable, b: Variable) -> Variable:
     if isinstance(a, Text) and isinstance(b, Text):
         return values.join(a, b)
     if isinstance(a, Array) and isinstance(b, Array) and a.items.keys() == b.items.keys() and a.maybe is b.maybe:
-        return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, a.open_ or b.open_, a.maybe)
+        open_ = values.join(a.open_, b.open_) if a.open_ is not None and b.open_ is not None else a.open_ or b.open_
+        return Array({k: values.join(a.items[k], b.items[k]) for k in a.items}, a.keyed or b.keyed, open_, a.maybe)
     first, second = _as_array(a), _as_array(b)
     if first is None or second is None:
         return Array({}, False, Text((), f"array `{name}` differs between branches"))
@@ -249,6 +301,23 @@ def _merge_lists(name: str, a: Array, b: Array) -> Array:
         reason = f"array `{name}` differs between branches"
         return Array(items, False, Text((), reason, open_.origins if open_ is not None else (), open_.prefix if open_ is not None else ""))
     return Array(items, False, open_, maybe)
+
+
+def _merge_letters(first: str, second: str) -> str:
+    """Attributes that only one way to this point has are in doubt."""
+    return first if first == second else "".join(sorted({*first, *second, "?"}))
+
+
+def _merge_hidden(first: dict[str, Hidden], second: dict[str, Hidden]) -> dict[str, Hidden]:
+    out = {}
+    for name in {**first, **second}:
+        one, other = first.get(name), second.get(name)
+        if one is not None and other is not None:
+            out[name] = (_merge_variables(name, one[0], other[0]), _merge_letters(one[1], other[1]), one[2] and other[2])
+        else:
+            value, letters, _ = one or other  # type: ignore[misc]  # one of both has it
+            out[name] = (value, letters, False)
+    return out
 
 
 _COMPARED = tuple(slot for slot in State.__slots__ if slot not in ("version", "last"))

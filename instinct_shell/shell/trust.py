@@ -47,7 +47,7 @@ def trusted(text: str) -> bool:
         return False
     if "$" not in text and "(" not in text:
         return True
-    if re.search(r"\$\{[^}]*[$`'\"{\\]|\$\{[^}]*$|\$\{ ", text):  # expansions and quotes inside `${..}`: bashlex cuts it at the first `}`
+    if re.search(r"\$\{[^}]*[$`'\"{\\]|\$\{[^}]*[<>]\(|\$\{[^}]*$|\$\{ ", text):  # expansions and quotes inside `${..}`: bashlex cuts it at the first `}`
         return False
     if "\n" in text and re.search(r"[$<>]\(", text):  # only the first line of a substitution is parsed
         return False

@@ -18,11 +18,12 @@ def widened(text: Text, options: frozenset[str]) -> Text:
                     rest = part if part[0] == "*" else part[1:] if part[0] == "?" else part[part.find("]", 2) + 1 :]
                     patterns.append("/".join((*parts[:at], "." + rest, *parts[at + 1 :])))
     if "nocaseglob" in options:
-        patterns = [_either_case(pattern) for pattern in patterns]
+        patterns = [either_case(pattern) for pattern in patterns]
     return Text(tuple(dict.fromkeys(patterns)), text.reason, text.origins, text.prefix, text.suffix, text.glob, text.unset)
 
 
-def _either_case(pattern: str) -> str:
+def either_case(pattern: str) -> str:
+    """The pattern that matches letters of either case."""
     out: list[str] = []
     at = 0
     while at < len(pattern):
