@@ -34,33 +34,17 @@ LAUNCH = '''"""Starts the programs of Instinct Shell. {mark}."""
 
 from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
 
-interruptible = getsignal(SIGINT) is default_int_handler
-if interruptible:
+if getsignal(SIGINT) is default_int_handler:
     signal(SIGINT, SIG_DFL)  # before anything is judged ^C needs no words
-import gc
-import os
+
 import sys
+from _frozen_importlib_external import SourceFileLoader
 
-gc.disable()
 sys.path += {path!r}
-program, arguments = sys.argv[1], sys.argv[2:]
-if program in ("instinct-exec", "shell") or program == "instinct" and arguments[:1] == ["check"]:
-    from instinct_shell.resident.front import warm
-
-    status = warm("check", arguments[1:]) if program == "instinct" else warm(program, arguments)
-    if status is not None:
-        os._exit(status)
-if program == "instinct-exec":
-    from instinct_shell.frontends.instinct_exec import main
-elif program == "hook":
-    from instinct_shell.frontends.hooks.entry import main
-elif program == "shell":
-    from instinct_shell.frontends.shell import main
-else:
-    from instinct_shell.frontends.cli.main import main
-if interruptible:
-    signal(SIGINT, default_int_handler)
-os._exit(main(arguments))
+name = "instinct_shell.frontends.launching"
+start = {{"__name__": name}}
+exec(SourceFileLoader(name, {package!r} + "/frontends/launching.py").get_code(name), start)
+start["launch"]({package!r}, sys.argv[1], sys.argv[2:])
 '''
 
 # With a folder as one of them no interpreter would start, and a jail must not be given one.
@@ -137,7 +121,7 @@ def contents(data: str, state: str = "") -> dict[str, str]:
     pin = f"{PINNED}={quote(state)}; export {PINNED}" if state else f"unset {PINNED}"
     words = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "pin": pin}
     fill = {**words, "shell": quote(os.path.join(data, "shell")), "folders": FOLDERS}
-    found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path())}
+    found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path(), package=_package())}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)
     for name, text in (("instinct-hook", HOOK), ("instinct-prefix", PREFIX), ("instinct-with", WITH)):
@@ -149,11 +133,14 @@ def contents(data: str, state: str = "") -> dict[str, str]:
 
 def _import_path() -> list[str]:
     """The folders that hold this package and the packages it needs; nothing that a variable could have added."""
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     import click
 
     packages = os.path.dirname(os.path.dirname(os.path.realpath(click.__file__)))
-    return list(dict.fromkeys((packages, os.path.dirname(package))))
+    return list(dict.fromkeys((packages, os.path.dirname(_package()))))
+
+
+def _package() -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 
 
 def write(data: str, state: str = "") -> list[str]:
