@@ -5,6 +5,8 @@ For the audit, and to let an agent's commands share a jail session; never a reas
 
 from __future__ import annotations
 
+from .looking import beginning
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,10 +52,8 @@ def nearest(pids: Iterable[int]) -> tuple[str, int]:
     """(agent, process id) of the first process that is an agent's; ("", 0) when none is. pids: nearest first."""
     for pid in pids:
         try:
-            with open(f"/proc/{pid}/cmdline", "rb") as file:
-                words = file.read(4096).decode("utf-8", "surrogateescape").split("\0")
-            with open(f"/proc/{pid}/comm", encoding="utf-8", errors="surrogateescape") as file:
-                title = file.read().strip()
+            words = beginning(f"/proc/{pid}/cmdline").decode("utf-8", "surrogateescape").split("\0")
+            title = beginning(f"/proc/{pid}/comm").decode("utf-8", "surrogateescape").strip()
         except OSError:
             continue  # ended, or another user's
         agent = agent_of(words, title)

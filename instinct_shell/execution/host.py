@@ -8,6 +8,7 @@ import sys
 from functools import cache
 
 from ..errors import GuardExposedError, JailError
+from .looking import beginning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,17 +23,30 @@ class Person:
     __slots__ = ("home", "homes", "name", "uid")
 
     def __init__(self, environ: Mapping[str, str]) -> None:
-        import pwd
-
         self.uid = os.getuid()
-        try:
-            entry = pwd.getpwuid(self.uid)
-            self.name, account = entry.pw_name, entry.pw_dir
-        except KeyError:  # an account without an entry, as in containers
-            self.name, account = str(self.uid), ""
+        self.name, account = _account(self.uid, _accounts_changed())
         named = environ.get("HOME", "")
         self.home = named if named.startswith("/") else account or "/nonexistent"
         self.homes = tuple(dict.fromkeys(home for home in (self.home, account) if home))
+
+
+def _accounts_changed() -> int:
+    try:
+        return os.stat("/etc/passwd").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@cache
+def _account(uid: int, changed: int) -> tuple[str, str]:  # noqa: ARG001  # a process that serves many commands looks again when the accounts changed
+    """(name, home) of an account."""
+    import pwd
+
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:  # an account without an entry, as in containers
+        return str(uid), ""
+    return entry.pw_name, entry.pw_dir
 
 
 def visible_environment(environ: Mapping[str, str], profile: Profile) -> dict[str, str]:
@@ -87,24 +101,32 @@ def _fits(name: str, pattern: str) -> bool:
 
 def guard_paths(state: str, person: Person) -> tuple[str, ...]:
     """What no judged command may ever write: our package, launchers, interpreter, profiles, configuration and state, as real paths."""
-    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    top = os.path.dirname(package)
+    package, *others = _installed(__file__, sys.executable)
     # Of each home also the places that no variable names now: another command's launcher will go by them.
     places = (".config", ".local/state", ".local/share")
-    found = [package, state, *(os.path.join(home, place, "instinct-shell") for home in person.homes for place in places)]
+    found = [state, *(f"{home.rstrip('/')}/{place}/instinct-shell" for home in person.homes for place in places)]
+    return tuple(dict.fromkeys((package, *map(os.path.realpath, found), *others)))
+
+
+@cache
+def _installed(source: str, interpreter: str) -> tuple[str, ...]:
+    """The real paths of what a process with this very file and interpreter was started from, the package first."""
+    package = os.path.dirname(os.path.dirname(os.path.realpath(source)))
+    top = os.path.dirname(package)
+    found = []
     if os.path.isfile(os.path.join(top, "bin", "launch.py")):  # a checkout: what its launchers use
         found += [os.path.join(top, name) for name in ("bin", "profiles", ".venv")]
     elif os.path.basename(top) in ("site-packages", "dist-packages") and not top.startswith("/usr/"):
         found.append(top)  # what we import lies there too, and whoever may add to it adds to us
-        venv = os.path.dirname(os.path.dirname(sys.executable))
+        venv = os.path.dirname(os.path.dirname(interpreter))
         if os.path.isfile(os.path.join(venv, "pyvenv.cfg")):
             found.append(venv)
-    found.append(os.path.realpath(sys.executable))
+    found.append(os.path.realpath(interpreter))
     # The interpreter's library, unless it is the system's, which nobody but root writes and no jail makes writable.
     library = os.path.dirname(os.path.realpath(os.__file__))
     if not library.startswith("/usr/lib/"):
         found.append(library)
-    return tuple(dict.fromkeys(os.path.realpath(path) for path in found))
+    return (package, *(os.path.realpath(path) for path in found))
 
 
 def ancestors(of: int = 0) -> tuple[int, ...]:
@@ -120,8 +142,7 @@ def ancestors(of: int = 0) -> tuple[int, ...]:
 def _parent(pid: int) -> int:
     """The parent of a process; 0 where /proc does not say."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return int(file.read(4096).rpartition(b")")[2].split()[1])
+        return int(beginning(f"/proc/{pid}/stat").rpartition(b")")[2].split()[1])
     except (OSError, ValueError, IndexError):
         return 0
 
@@ -138,8 +159,7 @@ def standard_input(of: int = 0) -> str:
         return "pipe" if stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode) else ""
     try:
         path = os.readlink(f"{place}/fd/0")
-        with open(f"{place}/fdinfo/0", "rb") as file:
-            at_start = file.read(64).split()[:2] == [b"pos:", b"0"]
+        at_start = beginning(f"{place}/fdinfo/0", 64).split()[:2] == [b"pos:", b"0"]
         named = os.stat(path)
     except OSError:
         return "pipe"

@@ -20,6 +20,7 @@ from functools import cache
 from ..instincts.ground import RUN_ELSEWHERE
 from ..model.effect import EffectKind, TargetKind
 from ..model.value import Value
+from .looking import possible
 from .unjudged import HOOKS, Window, aside, culprits
 
 TYPE_CHECKING = False
@@ -84,8 +85,8 @@ class Observer:
     """
 
     def __init__(self, watched: tuple[str, ...] = (), *, held: tuple[str, ...] = (), risky: Sequence[str] = ()) -> None:
-        self._watched = _plain((*watched, *held))
-        self._held = tuple(name for name in _plain(held) if not name.startswith(("/", "{")) and name not in RUN_ELSEWHERE)
+        self._elsewhere, self._names = _plain((*watched, *held))
+        self._held = tuple(name for name in _plain(held)[1] if name not in RUN_ELSEWHERE)
         self._risky = risky
 
     def before(self, effects: Iterable[Effect], workspace: str) -> Seen:
@@ -124,28 +125,29 @@ class Observer:
         return any(path == (place := f"{workspace}/{name}") or path.startswith(f"{place}/") for name in self._held)
 
     def _looks(self, workspace: str) -> Iterator[tuple[str, Look]]:
-        for pattern in self._watched:
-            path = pattern if pattern.startswith("/") else os.path.join(workspace, pattern)
+        top = workspace.rstrip("/")
+        for path in (*self._elsewhere, *(f"{top}/{name}" for name in possible(workspace, self._names))):
             found = _look(path)
             if found is None:
                 continue
-            if not stat.S_ISDIR(found[2]):
-                yield path, found
-                continue
             yield path, found
+            if not stat.S_ISDIR(found[2]):
+                continue
             try:
-                names = list(HOOKS) if path.endswith("/.git/hooks") else sorted(os.listdir(path))[:MOST_CHILDREN]
+                names = possible(path, HOOKS) if path.endswith("/.git/hooks") else sorted(os.listdir(path))[:MOST_CHILDREN]
             except OSError:
                 continue
             for name in names:
-                inner = os.path.join(path, name)
+                inner = f"{path}/{name}"
                 if (look := _look(inner)) is not None:
                     yield inner, look
 
 
 @cache
-def _plain(patterns: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(pattern.rstrip("/") for pattern in patterns if not any(character in pattern for character in "*?[")))
+def _plain(patterns: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(absolute paths, names from the workspace on), of the patterns that name one thing. What lies in the home no command can write."""
+    plain = dict.fromkeys(pattern.rstrip("/") for pattern in patterns if not any(character in pattern for character in "*?["))
+    return tuple(name for name in plain if name.startswith("/")), tuple(name for name in plain if not name.startswith(("/", "{")))
 
 
 def _look(path: str) -> Look:

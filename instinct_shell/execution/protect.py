@@ -8,10 +8,12 @@ matters most and lies nearest to the top comes first.
 from __future__ import annotations
 
 import os
+from functools import lru_cache
 
 from ..engine.confine import OnDisk
 from ..errors import JailError
 from ..instincts.ground import ground_for
+from .looking import possible
 from .unjudged import is_bare
 
 TYPE_CHECKING = False
@@ -65,12 +67,11 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
     top = ground.workspace.rstrip("/")
     found: dict[str, int] = {}
     env_files: list[str] = []
-    names = ground.fixed_names()
-    for name, rank in [*((name, _TRUSTED) for name in names[0]), *((name, _HOST_RUN) for name in names[1])]:
+    ranks, first = _fixed(ground)
+    for name in possible(ground.workspace, tuple(ranks)):
         path = f"{top}/{name}"
         if os.path.lexists(path):
-            found.setdefault(path, _GIT_DATA if name.startswith(".git/") else rank)
-    first = {name.partition("/")[0] for part in names for name in part}
+            found[path] = ranks[name]
     level = [ground.workspace]
     seen = 0
     for _ in range(DEPTH):
@@ -110,6 +111,15 @@ def _in_workspace(ground: Ground) -> tuple[list[str], list[str], tuple[str, ...]
                     following.append(path)
         level = sorted(following, key=lambda path: path.rpartition("/")[2] not in first)
     return _chosen(found, top), env_files, _guarded(found)
+
+
+@lru_cache(maxsize=16)
+def _fixed(ground: Ground) -> tuple[dict[str, int], frozenset[str]]:
+    """The names that are looked up and not searched for, with their ranks, in the order of what matters; and the folders that these begin with."""
+    never, host = ground.fixed_names()
+    ranks = {**dict.fromkeys(never, _TRUSTED), **{name: _HOST_RUN for name in host if name not in never}}
+    ranks |= {name: _GIT_DATA for name in ranks if name.startswith(".git/")}
+    return ranks, frozenset(name.partition("/")[0] for name in ranks)
 
 
 def _git_data(folder: str) -> list[str]:
@@ -163,20 +173,29 @@ def _secrets(ground: Ground) -> list[str]:
     """Existing secrets: fixed places as they are, `folder/*` by what lies in the folder, exceptions left out."""
     found: list[str] = []
     listed = {home: _names_in(home) for home in ground.homes}
-    patterns = [pattern for pattern in ground.secret_patterns() if not pattern.startswith("/proc/")]  # what a jail shows of it holds no secret
-    for pattern in (pattern for pattern in patterns if "*" in pattern):
-        folder, _, start = pattern.partition("*")[0].rpartition("/")
+    fixed, starred = _secret_places(ground)
+    for folder, start in starred:
         if folder not in listed:
             listed[folder] = _names_in(folder)
-        paths = [f"{folder}/{name}" for name in sorted(listed[folder]) if name.startswith(start)]  # a full match costs much more
+        paths = [f"{folder}/{name}" for name in sorted(name for name in listed[folder] if name.startswith(start))]  # a full match costs much more
         found += [path for path in paths if ground.secret(path)]
-    # Most of the fixed places lie in folders of the home that are not there: one listing answers for all of them.
-    fixed = [pattern for pattern in patterns if "*" not in pattern]
+    for folder, names in fixed:  # most of them lie in folders of the home that are not there
+        at = f"{folder}/" if folder else ""
+        found += [path for name in (possible(folder, names) if folder else names) if os.path.lexists(path := f"{at}{name}")]
+    return found
+
+
+@lru_cache(maxsize=16)
+def _secret_places(ground: Ground) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[tuple[str, str], ...]]:
+    """Where secrets may be: (a home, names from there on) with ("", whole paths) at last; (folder, beginning of a name) for the patterns with stars."""
+    patterns = [pattern for pattern in ground.secret_patterns() if not pattern.startswith("/proc/")]  # what a jail shows of it holds no secret
+    starred = tuple(pattern.partition("*")[0].rpartition("/")[::2] for pattern in patterns if "*" in pattern)
+    left = [pattern for pattern in patterns if "*" not in pattern]
+    fixed = []
     for home in ground.homes:
-        names = frozenset(listed[home])
-        at = f"{home}/"
-        fixed = [path for path in fixed if not names or not path.startswith(at) or path[len(at) :].partition("/")[0] in names]
-    return found + [path for path in fixed if os.path.lexists(path)]
+        fixed.append((home, tuple(path[len(home) + 1 :] for path in left if path.startswith(f"{home}/"))))
+        left = [path for path in left if not path.startswith(f"{home}/")]
+    return (*fixed, ("", tuple(left))), starred
 
 
 def _names_in(folder: str) -> list[str]:

@@ -15,17 +15,18 @@ from ..instincts.ground import RUN_ELSEWHERE
 from ..model.digest import text_digest
 from ..model.effect import Effect, EffectKind, TargetKind
 from ..model.value import Value
+from .looking import possible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 # Hooks that git runs. A folder of samples is no harm.
-HOOKS = (
+HOOKS = tuple(
     "applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout post-merge "
     "pre-push pre-receive update proc-receive post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate "
-    "fsmonitor-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change"
-).split()
+    "fsmonitor-watchman p4-changelist p4-prepare-changelist p4-post-changelist p4-pre-submit post-index-change".split()
+)
 MAKES = (EffectKind.FILE_WRITE, EffectKind.FILE_CREATE, EffectKind.FILE_APPEND, EffectKind.FILE_LINK, EffectKind.FILE_METADATA, EffectKind.GIT_HOOK)
 _WHOLE = ("recursive", "below", "sweep")
 _LATE = 1.0  # seconds after its end in which a run's last processes may still write
@@ -76,7 +77,8 @@ def settle(
 
 def fixed(workspace: str, names: Iterable[str]) -> list[str]:
     """The paths of these names, from the workspace on, that exist; names with stars and places elsewhere are left out."""
-    return [path for name in names if is_fixed(name) and os.path.lexists(path := os.path.join(workspace, name))]
+    chosen = tuple(name for name in names if is_fixed(name))
+    return [path for name in possible(workspace, chosen) if os.path.lexists(path := os.path.join(workspace, name))]
 
 
 def is_fixed(name: str) -> bool:

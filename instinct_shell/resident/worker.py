@@ -173,10 +173,12 @@ def _take_on(call: Call) -> None:
         os.umask(int(call.fields[protocol.UMASK], 8))
     except (OSError, ValueError, KeyError) as error:
         raise LongWay("the folder cannot be entered") from error
-    os.environb.clear()
-    for name, value in call.environ.items():
-        if name:
-            os.environb[name] = value
+    theirs = {name: value for name, value in call.environ.items() if name}
+    ours = dict(os.environb)
+    for name in ours.keys() - theirs.keys():
+        del os.environb[name]
+    for name, value in theirs.items() - ours.items():  # callers after one another differ in little
+        os.environb[name] = value
     sys.stdout, sys.stderr = call.stdout, call.stderr
 
 

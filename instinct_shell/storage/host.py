@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 
 from ..model.value import Value
 
@@ -16,6 +17,7 @@ class Owner(Value):
     boot: str
 
 
+@cache
 def boot_id() -> str:
     """The kernel's boot id; the empty string where there is none (then nothing is ever taken for the work of a restart)."""
     return _first_line("/proc/sys/kernel/random/boot_id")
