@@ -121,7 +121,9 @@ def contents(data: str, state: str = "") -> dict[str, str]:
     pin = f"{PINNED}={quote(state)}; export {PINNED}" if state else f"unset {PINNED}"
     words = {"limit": limit, "python": python, "launch": launch, "mark": MARK, "pin": pin}
     fill = {**words, "shell": quote(os.path.join(data, "shell")), "folders": FOLDERS}
-    found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=_import_path(), package=_package())}
+    folders = _import_path()
+    package = os.path.join(folders[-1], "instinct_shell")
+    found = {os.path.join(data, "launch.py"): LAUNCH.format(mark=MARK, path=folders, package=package)}
     for program in PROGRAMS:
         found[os.path.join(data, "bin", program)] = PROGRAM.format(program=program, **fill)
     for name, text in (("instinct-hook", HOOK), ("instinct-prefix", PREFIX), ("instinct-with", WITH)):
@@ -132,15 +134,12 @@ def contents(data: str, state: str = "") -> dict[str, str]:
 
 
 def _import_path() -> list[str]:
-    """The folders that hold this package and the packages it needs; nothing that a variable could have added."""
+    """The folders that hold the packages that this one needs, and at last this one; nothing that a variable could have added."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     import click
 
     packages = os.path.dirname(os.path.dirname(os.path.realpath(click.__file__)))
-    return list(dict.fromkeys((packages, os.path.dirname(_package()))))
-
-
-def _package() -> str:
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    return list(dict.fromkeys((packages, os.path.dirname(package))))
 
 
 def write(data: str, state: str = "") -> list[str]:
