@@ -9,8 +9,8 @@ from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
 if getsignal(SIGINT) is default_int_handler:
     signal(SIGINT, SIG_DFL)  # before anything is judged ^C needs no words
 
-import sys  # noqa: E402
-from _frozen_importlib_external import SourceFileLoader  # noqa: E402  # `importlib` before it is imported, which takes its time
+import sys
+from _frozen_importlib_external import SourceFileLoader  # `importlib` before it is imported, which takes its time
 
 here = __file__
 if not here.startswith("/") or "/." in here or "//" in here:

@@ -84,7 +84,7 @@ def launch(package: str, program: str, arguments: list[str]) -> NoReturn:
         if status is not None:
             posix._exit(status)
     main = _main(program)
-    if getsignal(SIGINT) is SIG_DFL:
+    if getsignal(SIGINT) == SIG_DFL:
         signal(SIGINT, default_int_handler)  # the launch file took it away: from here on ^C is said
     posix._exit(main(arguments))  # it has flushed what it wrote
 
