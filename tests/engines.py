@@ -47,7 +47,9 @@ class Engines:
 
     def start(self) -> int:
         """Start one and wait until it answers; its process id."""
-        said = json.loads(self.program("instinct", "engine", "start", "--json").stdout)
+        done = self.program("instinct", "engine", "start", "--json")
+        assert done.returncode == 0, done.stderr
+        said = json.loads(done.stdout)
         return int(said["about"].split()[1].rstrip(","))
 
     def running(self) -> str:

@@ -11,7 +11,7 @@ from ...resident import client, protocol, start
 
 _EXAMPLE = "\b\nExample:\n  instinct engine status\n  INSTINCT_ENGINE=off instinct check -c 'git status'    (never ask an engine)"
 _JSON = click.option("--json", "as_json", is_flag=True, help="One JSON object.")
-_TRIES = 50
+_WAIT_S, _AGAIN_S = 20.0, 2.0  # for an answer; for one that another command has just begun to start, and that may have been killed at it
 
 
 @click.group(name="engine", epilog=_EXAMPLE)
@@ -35,16 +35,16 @@ def status(*, as_json: bool) -> int:
 @_JSON
 def start_engine(*, as_json: bool) -> int:
     """Start an engine now, and wait until it answers."""
-    said = _ask(protocol.ABOUT)
-    if said is None and not start.start():
-        raise InstinctError(
-            "an engine is started from an installation or a checkout", hint="use bin/instinct, or the programs of `instinct install`"
-        )
     import time
 
-    for _ in range(_TRIES):
-        if said is not None:
-            break
+    said, until, due = _ask(protocol.ABOUT), time.monotonic() + _WAIT_S, 0.0
+    while said is None and (now := time.monotonic()) < until:
+        if not due or (now >= due and client.trouble == client.ABSENT):
+            due = now + _AGAIN_S
+            if not start.start():
+                raise InstinctError(
+                    "an engine is started from an installation or a checkout", hint="use bin/instinct, or the programs of `instinct install`"
+                )
         time.sleep(0.1)
         said = _ask(protocol.ABOUT)
     if said is None:
