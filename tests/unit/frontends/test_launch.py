@@ -19,13 +19,16 @@ MAIN = "import os\nimport signal\n\n\ndef main(_):\n    try:\n        os.kill(os
 
 @pytest.fixture(params=["checkout", "installed"])
 def start(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    text = (TOP / "bin" / "launch.py").read_text(encoding="utf-8") if request.param == "checkout" else LAUNCH.format(mark="x", path=[str(tmp_path)])
+    package = tmp_path / "instinct_shell"
+    installed = LAUNCH.format(mark="x", path=[str(tmp_path)], package=str(package))
+    text = (TOP / "bin" / "launch.py").read_text(encoding="utf-8") if request.param == "checkout" else installed
     launch = tmp_path / "bin" / "launch.py"
     launch.parent.mkdir()
     launch.write_text(text, encoding="utf-8")
-    for name, code in (("resident/front", COLD), ("frontends/instinct_exec", MAIN)):
-        path = tmp_path / "instinct_shell" / f"{name}.py"
-        path.parent.mkdir(parents=True)
+    launching = (TOP / "instinct_shell" / "frontends" / "launching.py").read_text(encoding="utf-8")
+    for name, code in (("resident/front", COLD), ("frontends/instinct_exec", MAIN), ("frontends/launching", launching)):
+        path = package / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(code, encoding="utf-8")
     return launch
 
