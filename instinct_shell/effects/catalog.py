@@ -247,6 +247,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "stores",
         "redis-cli valkey-cli keydb-cli dragonfly-cli mongosh mongo mongocli-shell etcdctl zkCli.sh zkcli influx nats "
+        "memcflush memflush couchbase-cli pulsar-admin kafka-delete-records kafka-delete-records.sh kafka-streams-application-reset arangosh solr "
         "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl hdfs hadoop",
     ),
     (

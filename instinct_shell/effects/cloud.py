@@ -11,6 +11,7 @@ from ..shell.invocation import literal
 from . import spend
 from .buckets import object_storage
 from .call import Call, Program, Scene
+from .database_apis import or_served
 from .hosts import host_of, is_local
 from .infra import dry_run, file_words, first_verb, infra, skipped, verb_class
 from .remote import nested_remote
@@ -327,10 +328,10 @@ def other_cloud(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("aws", "awslocal"), style="raw", describe=aws, summary="Amazon web services"),
-    Program(("gcloud",), style="raw", describe=gcloud, summary="Google cloud"),
+    Program(("aws", "awslocal"), style="raw", describe=or_served(aws), summary="Amazon web services"),
+    Program(("gcloud",), style="raw", describe=or_served(gcloud), summary="Google cloud"),
     Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=gsutil, summary="object storage"),
-    Program(("az",), style="raw", describe=az, summary="Azure"),
+    Program(("az",), style="raw", describe=or_served(az), summary="Azure"),
     Program(
         (
             "doctl",
@@ -388,7 +389,7 @@ PROGRAMS: tuple[Program, ...] = (
             "limactl",
         ),
         style="raw",
-        describe=other_cloud,
+        describe=or_served(other_cloud),
         summary="cloud service client",
     ),
 )

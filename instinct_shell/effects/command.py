@@ -10,6 +10,7 @@ from ..shell.invocation import Field, Invocation, Known, literal
 from . import flow, handed_text, output
 from .call import Call, Program, Scene, fold
 from .catalog import MODULES, Catalog, canonical
+from .guard import taken_away
 from .holes import is_hole
 from .options import make_call
 from .roles import apply_row, holds, weakest
@@ -60,6 +61,8 @@ RUNS = frozenset("-- exec x run with shell start unshare enter -e -x --exec --co
 RUNNERS = frozenset("asdf mise rtx volta fnm nvm lerna nx railway netlify guix".split())
 # Families whose rows tell what a command is for, not which files it is handed: a secret among the words of one is read.
 TAKERS = frozenset("hosting node_tools builds orms language_packages python_packages".split())
+# Families whose programs take installed packages away again.
+REMOVERS = frozenset(("python_packages", "system_packages"))
 MOST_WORDS_BEFORE = 6
 MOST_SHADOWS = 16  # names that are looked up in the project's folders of PATH
 
@@ -202,6 +205,8 @@ class Describe:
             yield from self.handed(call, known=True)
         if MODULES.get(name) in TAKERS:
             yield from flow.named_secrets(call, self.scene, sources=False)
+        if MODULES.get(name) in REMOVERS:
+            yield from taken_away(call)
         if self.scene.files:
             from .loaded import loaded
 

@@ -55,6 +55,10 @@ def streams(invocation: Invocation, scene: Scene, sure: Certainty, origin: tuple
             yield call.effect(
                 EffectKind.NET_CONNECT, Target(TargetKind.HOST, host), span=stream.span, port=port, stream="1", sent=sent, tool="bash"
             )
+            if sent and invocation.output is not None:
+                from .database_apis import wire_effects
+
+                yield from wire_effects(call, scene, invocation.output.text, host, port)
             continue
         told = ""
         if invocation.output is not None and stream.fd == 1 and stream.op != "<":

@@ -39,6 +39,16 @@ def run(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from scene.nested_argv(words, call, via="instinct-exec")
 
 
+_REMOVES = frozenset("uninstall remove purge erase rm delete del autoremove -e --erase -R -r -P --remove --purge".split())
+
+
+def taken_away(call: Call) -> Iterator[Effect]:
+    """A package manager told to remove the guard's own package."""
+    texts = [word.text or "" for word in call.argv]
+    if any(text.lower().replace("_", "-").partition("[")[0].partition("=")[0] == "instinct-shell" for text in texts) and _REMOVES.intersection(texts[:6]):
+        yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, "instinct"), guard="uninstall")
+
+
 PROGRAMS: tuple[Program, ...] = (
     Program(("instinct",), style="raw", describe=guard, summary="the guard's own verbs; deciding ones are a person's"),
     Program(

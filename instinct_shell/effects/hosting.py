@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from .call import Call, Program, Scene
+from .database_apis import served_sql
 from .infra import dry_run, infra
 from .remote import remote_place
 from .roles import file_effects
@@ -31,6 +32,7 @@ def _platform(
         options,
         when=tuple(pair for pair in when if pair[0]),
         harmless="--dry-run --help -h",
+        describe=served_sql,
         summary="hosting platform",
     )
 
@@ -162,7 +164,7 @@ PROGRAMS: tuple[Program, ...] = (
         "container:release",
         destroys="apps:destroy destroy pg:reset addons:destroy config:unset domains:remove pipelines:destroy pg:copy redis:reset",
         secrets="config config:get auth:token pg:credentials:url",
-        runs="run run:detached ps:exec pg:psql",
+        runs="run run:detached ps:exec",
     ),
     _platform(
         "fly flyctl",
@@ -179,9 +181,9 @@ PROGRAMS: tuple[Program, ...] = (
         deploys="up redeploy deploy add domain link",
         destroys="down delete volume+delete environment+delete service+delete",
         secrets="variables variable vars",
-        runs="ssh connect",
+        runs="ssh",
     ),
-    _platform("render", options="-o --output", deploys="deploys+create services+restart", destroys="services+delete", runs="ssh psql"),
+    _platform("render", options="-o --output", deploys="deploys+create services+restart", destroys="services+delete", runs="ssh"),
     _platform(
         "wrangler",
         options="-c --config -e --env --name",

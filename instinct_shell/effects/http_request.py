@@ -9,6 +9,7 @@ from ..model.effect import Effect, EffectKind
 from ..shell.invocation import Field, Known, literal
 from . import spend
 from .call import Call, Scene
+from .database_apis import api_effects
 from .hosts import address_attributes, host_of, is_local, url_target, url_text
 from .roles import file_effects
 from .verbs import shown
@@ -78,6 +79,10 @@ class Request:
             return
         address = address_attributes(host_of(target.text)) if target.text else {}
         repeated = "1" if many else ""
+        lost = api_effects(call, scene, target.text, method, body) if method != "GET" or "?" in target.text or "/flush" in target.text.lower() else ()
+        if lost:
+            yield from lost
+            return
         if method == "DELETE" or self._destroys(target.text, method, body):
             tool = "graphql" if method != "DELETE" and _DESTROYS.search(body) else "http"
             own = tool == "http" and not many and is_local(host_of(target.text)) and _ONE_OBJECT.search(target.text) is not None

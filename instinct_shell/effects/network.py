@@ -216,10 +216,15 @@ PROGRAMS: tuple[Program, ...] = (
             "mtr",
             "drill",
             "resolvectl",
-            "getent",
             "arping",
         ),
         style="raw",
         summary="asks the network, changes nothing",
+    ),
+    Program(
+        ("getent",),
+        "-s --service",
+        when=(("shadow gshadow", "secret.read store=shadow prints=1 target=0"),),
+        summary="looks names up: users, hosts, services",
     ),
 )

@@ -13,7 +13,6 @@ from ..model.value import Value
 from .call import Call, Program, Scene
 from .infra import dry_run
 from .output import stdin_text
-from .roles import file_effects
 from .verbs import environment_text, shown, split, spoken, thing
 
 TYPE_CHECKING = False
@@ -195,9 +194,12 @@ def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | No
     if kind is not None:
         forward = "1" if kind is EffectKind.DB_WRITE and _matches(FORWARD.get(name, ""), texts) else ""
         yield call.effect(kind, thing(name), engine="orm", tool=name, statement=f"{name} {line}"[:80], target_env=place, forward=forward)
-    file = words.value("--file")
-    if name == "prisma" and file is not None:
-        yield from file_effects(call, scene, EffectKind.CODE_SCRIPT, file, language="sql")
+    if name == "prisma" and texts[:2] == ["db", "execute"]:
+        from .databases import Server, from_stdin, script
+
+        server = Server("prisma", "", place)
+        file = words.value("--file")
+        yield from script(call, scene, file, server, "postgres") if file is not None else from_stdin(call, scene, server, "postgres")
 
 
 def _matches(verbs: str, texts: list[str]) -> bool:

@@ -12,9 +12,11 @@ from functools import cache
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
+from .database_apis import wire_effects
 from .flow import upstream
 from .hosts import address_attributes, host_of, host_target, is_local, is_private
 from .options import split
+from .output import stdin_text
 from .roles import file_effects
 from .verbs import shown, with_attributes
 
@@ -111,8 +113,6 @@ def ssh(call: Call, scene: Scene) -> Iterator[Effect]:
                 EffectKind.CODE_OPAQUE, reason="part of the remote command is not known", source="variable", dynamic="interpreter"
             )
     elif stdin.kind in ("text", "pipe", "file"):
-        from .output import stdin_text
-
         text = stdin_text(call.invocation, scene)
         if text is not None:
             yield from nested_remote(text, call, scene, host, f"ssh {host}")
@@ -198,8 +198,6 @@ def sftp(call: Call, scene: Scene) -> Iterator[Effect]:
         yield from found
         text = scene.files.get(found[0].target.text) if found else None
     elif call.invocation.stdin.kind in ("text", "pipe", "file"):
-        from .output import stdin_text
-
         text = stdin_text(call.invocation, scene)
     else:
         return
@@ -266,8 +264,6 @@ def tied(call: Call, scene: Scene, where: Target, command: Field | str, via: str
 
 def shell_behind(call: Call, scene: Scene) -> bool:
     """Whether what is sent comes out of a shell that runs whatever it is told: `cat fifo | sh -i | nc HOST > fifo`."""
-    from .output import stdin_text
-
     for index in upstream(call.invocation.stdin.producers, scene):
         invocation = scene.invocations[index]
         words = [word.text or word.prefix for word in invocation.words]
@@ -303,6 +299,7 @@ def netcat(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.NET_REMOTE_EXEC, where, reverse="1", via="nc", port=port)
     upload = fed_with(call, scene) if kind is EffectKind.NET_UPLOAD else ""
     yield call.effect(kind, where, address_attributes(where.text), upload=upload, via="nc", port=port)
+    yield from wire_effects(call, scene, stdin_text(call.invocation, scene), where.text, port)
 
 
 def socat(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -330,6 +327,7 @@ def socat(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(
                 kind_of, Target(TargetKind.HOST, host_of(rest)), address_attributes(host_of(rest)), via="socat", upload=upload
             )
+            yield from wire_effects(call, scene, stdin_text(call.invocation, scene), host_of(rest), rest.rpartition(":")[2])
     if runs and not nets:
         for text in runs:
             yield from scene.nested_shell(re.split(r",(?=[a-z]+(?:[,=]|$))", text)[0], call, via="socat")
@@ -350,6 +348,7 @@ def telnet(call: Call, scene: Scene) -> Iterator[Effect]:
         sends = call.invocation.stdin.kind in ("pipe", "text", "file")
         kind = EffectKind.NET_UPLOAD if sends else EffectKind.NET_CONNECT
         yield call.effect(kind, where, address_attributes(where.text), via=call.name, upload="stdin" if sends else "")
+        yield from wire_effects(call, scene, stdin_text(call.invocation, scene), where.text, shown(call.operands[1]) if len(call.operands) > 1 else "23")
 
 
 def copy_id(call: Call, scene: Scene) -> Iterator[Effect]:

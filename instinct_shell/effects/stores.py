@@ -7,6 +7,7 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
 from .call import Call, Program, Scene
+from .database_apis import lost_rows
 from .followed import followed
 from .output import as_program, stdin_text
 from .roles import file_effects
@@ -227,7 +228,8 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
     words = split(
         call.argv,
         "--endpoints --user --cacert --cert --key --bootstrap-server --zookeeper --topic --config -t --token --host -o "
-        "--org -b --bucket --start --stop -s --server -p --predicate",
+        "--org -b --bucket --start --stop -s --server -p --predicate "
+        "-execute --execute -database -host -port -username -password -q --query",
     )
     texts = [word.text or "" for word in words.words]
     joined = " ".join(texts)
@@ -243,6 +245,15 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
     if call.name == "rabbitmqctl" and texts[:1] and texts[0] in ("reset", "force_reset", "delete_vhost", "delete_queue", "purge_queue"):
         yield call.effect(EffectKind.DB_DROP, thing(key), common)
         return
+    sql = words.value("-execute", "--execute", "-q", "--query") if call.name == "influx" else None
+    if sql is None and call.name == "influx" and texts[:1] == ["query"] and len(words.words) > 1:
+        sql = words.words[1]
+    lost = tuple(lost_rows(call, sql.text or sql.prefix, common["target_env"], "influx")) if sql is not None else ()
+    if lost:
+        yield from lost
+        return
+    if call.name == "influx" and texts[:1] == ["delete"] and words.value("-p", "--predicate") is None and not words.has("-h", "--help"):
+        wide = True  # every series of the bucket, from start to stop
     if any(text in ("del", "delete", "rm", "rmr", "deleteall", "purge", "remove") for text in texts) or words.has("--delete"):
         yield call.effect(EffectKind.DB_DELETE_UNSCOPED if wide else EffectKind.DB_WRITE, thing(key), common, rows="" if wide else "one")
     elif any(
@@ -253,6 +264,16 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(EffectKind.DB_WRITE, thing(key), common)
     elif texts:
         yield call.effect(EffectKind.DB_READ, thing(key), common)
+
+
+def arango(call: Call, scene: Scene) -> Iterator[Effect]:
+    """arangosh --javascript.execute-string CODE."""
+    for word in call.argv:
+        text = shown(word)
+        if re.search(r"\b_drop(?:Database)?\s*\(|\.drop\s*\(", text):
+            yield call.effect(EffectKind.DB_DROP, None, engine="arangodb", statement=text[:80])
+        elif re.search(r"\.truncate\s*\(", text):
+            yield call.effect(EffectKind.DB_DELETE_UNSCOPED, None, engine="arangodb", statement=text[:80])
 
 
 def hadoop(call: Call, scene: Scene) -> Iterator[Effect]:
@@ -266,6 +287,34 @@ def hadoop(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
+    Program(
+        ("memcflush", "memflush"),
+        "--servers",
+        when=(("", "db.delete_unscoped engine=memcached"),),
+        harmless="--help -h --version -V",
+        summary="empties a memcached",
+    ),
+    Program(
+        ("couchbase-cli",),
+        "-c --cluster -u --username -p --password --bucket",
+        when=(("bucket-delete", "db.drop engine=couchbase"), ("bucket-flush", "db.delete_unscoped engine=couchbase")),
+        summary="administers a Couchbase",
+    ),
+    Program(
+        ("pulsar-admin",),
+        "--admin-url",
+        when=(("topics+delete tenants+delete namespaces+delete topics+delete-partitioned-topic", "db.drop engine=pulsar target=2"),),
+        summary="administers a Pulsar",
+    ),
+    Program(
+        ("kafka-delete-records", "kafka-delete-records.sh", "kafka-streams-application-reset"),
+        "--bootstrap-server --offset-json-file --application-id --input-topics",
+        when=(("", "db.delete_unscoped engine=kafka"),),
+        harmless="--help --dry-run",
+        summary="deletes records of topics",
+    ),
+    Program(("arangosh",), style="raw", describe=arango, summary="ArangoDB shell"),
+    Program(("solr",), "-c -s -d -z -p", when=(("delete", "db.drop engine=solr"),), harmless="-help --help", summary="administers a Solr"),
     Program(("hdfs", "hadoop"), style="raw", describe=hadoop, summary="distributed files"),
     Program(
         ("redis-cli", "valkey-cli", "keydb-cli", "dragonfly-cli"),

@@ -158,12 +158,19 @@ def users(call: Call, scene: Scene) -> Iterator[Effect]:
             yield call.effect(EffectKind.FILE_DELETE, Target(TargetKind.PATH, f"/home/{field.text or field.prefix}"), recursive="1")
 
 
+# Limits that databases and file watchers ask a person to raise; a person may.
+_LIMITS = ("vm.max_map_count", "vm.swappiness", "fs.inotify.", "fs.file-max", "fs.aio-max-nr", "net.core.somaxconn", "net.core.rmem", "net.core.wmem")
+
+
 def sysctl(call: Call, scene: Scene) -> Iterator[Effect]:
     """sysctl: reading is nothing; -w, key=value and -p set kernel values."""
     sets = [field for field in call.operands if "=" in (field.text or field.prefix)]
     if sets or call.has("-w", "--write", "-p", "--load", "--system"):
-        name = (sets[0].text or sets[0].prefix).partition("=")[0] if sets else ""
-        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.OBJECT, name), tool="sysctl", action="kernel setting")
+        names = [(field.text or field.prefix).partition("=")[0].strip().replace("/", ".") for field in sets]
+        limits = bool(names) and all(name.startswith(_LIMITS) for name in names)
+        yield call.effect(
+            EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.OBJECT, names[0] if names else ""), tool="sysctl" if limits else "kernel", action="kernel setting"
+        )
 
 
 def clock(call: Call, scene: Scene) -> Iterator[Effect]:

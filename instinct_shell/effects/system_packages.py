@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..model.value import Value
 from ..shell.invocation import Field, literal
@@ -100,6 +102,23 @@ ALIASES = {
 _VERSIONED = frozenset(["asdf", "mise"])
 
 
+_FORCED = frozenset(("--allow-remove-essential", "--nodeps", "--force-all", "--force-depends", "--force-remove-essential", "--force-remove-reinstreq"))
+# Packages without which the machine, or the way into it, is gone; a pattern takes whatever it fits.
+_ESSENTIAL = (
+    r"(?:libc6|glibc|musl|coreutils|bash|dash|systemd(?:-sysv)?|init|apt|dpkg|rpm|dnf|yum|pacman|apk-tools|util-linux|login|passwd|sudo|openssh-server|"
+    r"linux-image.*|kernel(?:-core)?|grub.*|python3(?:-minimal)?|perl-base|libssl\d*|openssl|network-manager|netplan\.io|base-files|filesystem|libpam.*|tar|gzip)"
+)
+_OF_THE_SYSTEM = frozenset("apt dnf zypper apk pacman dpkg rpm emerge pkg opkg".split())
+
+
+def _is_essential(package: str, manager: str) -> bool:
+    """Whether removing a package takes away what the system stands on: an essential name, or a pattern."""
+    if manager not in _OF_THE_SYSTEM:
+        return package in ("*", ".*", "^.*")
+    plain = package.partition(":")[0].partition("=")[0]
+    return re.fullmatch(_ESSENTIAL, plain) is not None or "*" in plain or plain.endswith(("+", "?"))
+
+
 def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     """One call of a machine's package manager."""
     manager = MANAGERS[ALIASES.get(call.name, call.name)]
@@ -119,7 +138,7 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     if name == "pacman" and flags & {"-s", "-i", "-l", "-g"} and not flags & {"-y", "-u"}:
         return
     by_flag = manager.installs.startswith("-")
-    if flags & {"--allow-remove-essential", "--nodeps"} or any(shown(field) in ("*", ".*", "^.*") for field in words.words[1:]):
+    if flags & _FORCED or any(_is_essential(shown(field), name) for field in words.words[not by_flag :]):
         if flags & set(manager.removes.split()) or verb in manager.removes.split():
             yield call.effect(EffectKind.INFRA_DESTROY, thing("the packages that the system needs"), tool=call.name, verb=verb)
     if flags & set(manager.removes.split()) or verb in manager.removes.split():
