@@ -12,6 +12,7 @@ from . import spend
 from .buckets import object_storage
 from .call import Call, Program, Scene
 from .database_apis import or_served
+from .expiry import or_expired
 from .hosts import host_of, is_local
 from .infra import dry_run, file_words, first_verb, infra, skipped, verb_class
 from .remote import nested_remote
@@ -328,10 +329,10 @@ def other_cloud(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("aws", "awslocal"), style="raw", describe=or_served(aws), summary="Amazon web services"),
-    Program(("gcloud",), style="raw", describe=or_served(gcloud), summary="Google cloud"),
-    Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=gsutil, summary="object storage"),
-    Program(("az",), style="raw", describe=or_served(az), summary="Azure"),
+    Program(("aws", "awslocal"), style="raw", describe=or_served(or_expired(aws)), summary="Amazon web services"),
+    Program(("gcloud",), style="raw", describe=or_served(or_expired(gcloud)), summary="Google cloud"),
+    Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=or_expired(gsutil), summary="object storage"),
+    Program(("az",), style="raw", describe=or_served(or_expired(az)), summary="Azure"),
     Program(
         (
             "doctl",

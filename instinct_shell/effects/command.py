@@ -12,6 +12,7 @@ from .call import Call, Program, Scene, fold
 from .catalog import MODULES, Catalog, canonical
 from .guard import taken_away
 from .holes import is_hole
+from .includes import INCLUDERS, included
 from .options import make_call
 from .roles import apply_row, holds, weakest
 
@@ -205,6 +206,8 @@ class Describe:
             yield from self.handed(call, known=True)
         if MODULES.get(name) in TAKERS:
             yield from flow.named_secrets(call, self.scene, sources=False)
+        if name in INCLUDERS:
+            yield from included(call, self.scene)
         if MODULES.get(name) in REMOVERS:
             yield from taken_away(call)
         if self.scene.files:
@@ -242,6 +245,8 @@ class Describe:
         else:
             yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, base), known="0")
         yield from flow.named_secrets(call, self.scene)
+        if base in INCLUDERS:
+            yield from included(call, self.scene)
         yield from self.handed(call, known=False)
         yield from self.passed_on(invocation, base, argv, sure, origin)
 

@@ -13,8 +13,9 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from .call import Call, Program, Scene
 from .container_run import Mount, mounted, mounts_of, run
+from .fresh import is_own
 from .infra import infra
-from .output import absolute
+from .output import absolute, stdin_text
 from .projects import dockerfile
 from .remote import REMOTE_CWD, landing, remote_place
 from .roles import file_effects
@@ -101,7 +102,7 @@ def _verb(call: Call, scene: Scene, verb: str, argv: tuple[Field, ...], context:
         words = split(argv, "")
         yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(words.words[0] if words.words else None), tool=call.name, context=context)
     elif verb in ("rm", "kill", "stop", "restart", "pause", "rmi"):
-        yield from _remove(call, verb, split(argv, "-t --time -s --signal --timeout"), context)
+        yield from _remove(call, scene, verb, split(argv, "-t --time -s --signal --timeout"), context)
     elif verb == "cp":
         words = split(argv, "")
         yield from _copy(call, scene, words.words)
@@ -166,10 +167,11 @@ def _group(call: Call, group: str, verb: str, argv: tuple[Field, ...], context: 
         yield call.effect(EffectKind.PACKAGE_PUBLISH, thing(named), tool=call.name, context=context)
 
 
-def _remove(call: Call, verb: str, words: Split, context: str) -> Iterator[Effect]:
+def _remove(call: Call, scene: Scene, verb: str, words: Split, context: str) -> Iterator[Effect]:
     """Named containers are one's own scratch; all of them (a listing) are somebody's work."""
-    many = any(word.known is not Known.STATIC for word in words.words) or words.has("-a", "--all")
-    if (verb == "rm" and words.has("-v", "--volumes")) or (verb == "rm" and many):
+    many = any(word.known is not Known.STATIC and not is_own(word, scene) for word in words.words) or words.has("-a", "--all")
+    own = bool(words.words) and not many and all(is_own(word, scene) for word in words.words)
+    if (verb == "rm" and words.has("-v", "--volumes") and not own) or (verb == "rm" and many):
         yield infra(
             call,
             EffectKind.INFRA_DESTROY,
@@ -230,7 +232,8 @@ def _build(call: Call, scene: Scene, argv: tuple[Field, ...]) -> Iterator[Effect
     if base is not None and context and "://" not in context:
         folder = posixpath.normpath(posixpath.join(base, context))
         path = posixpath.normpath(posixpath.join(base, file.text)) if file is not None and file.text else f"{folder}/Dockerfile"
-        yield from dockerfile(call, scene, path, folder)
+        given = stdin_text(call.invocation, scene) if "-" in (shown(file) if file is not None else "", context) else None
+        yield from dockerfile(call, scene, path, folder if context != "-" else "", given)
     yield call.effect(EffectKind.PROCESS_SPAWN, Target(TargetKind.NAME, f"{call.name} build"))
 
 

@@ -129,7 +129,7 @@ def _in_folder(call: Call) -> Call:
         if target is not None and target.kind is TargetKind.PATH and not target.dynamic and len(targets) == 1:
             cwd = literal(target.text, field.span)
         elif target is not None:
-            cwd = Field(Known.DYNAMIC, prefix=target.text, reason=target.dynamic or "one of several folders", origins=field.origins)
+            cwd = Field(Known.DYNAMIC, prefix=target.text, suffix=field.suffix, reason=target.dynamic or "one of several folders", origins=field.origins)
     return call if cwd is call.invocation.cwd else call.replace(invocation=call.invocation.replace(cwd=cwd))
 
 

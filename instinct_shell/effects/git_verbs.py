@@ -7,7 +7,7 @@ from ..shell.invocation import Field, literal
 from . import git_config, git_refs
 from .call import Call, Scene
 from .git_paths import after_dashes, here, looks_like_file, whole_tree
-from .roles import file_effects, weakest
+from .roles import file_effects, is_scratch, weakest
 from .scripts import run_text
 from .shells import joined_text
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def discard_all(call: Call, **attributes: str) -> Effect:
     """Everything in the work tree that no commit holds is lost."""
-    return call.effect(EffectKind.GIT_DISCARD, here(call), attributes, sweep="1")
+    bound = "1" if is_scratch(call.invocation.cwd) else ""
+    return call.effect(EffectKind.GIT_DISCARD, here(call), attributes, sweep="1", bound=bound)
 
 
 def discard_paths(
@@ -108,6 +109,9 @@ def clean(call: Call, scene: Scene) -> Iterator[Effect]:
 def stash(call: Call, scene: Scene) -> Iterator[Effect]:
     """stash: drop and clear lose what was put away; the rest keeps it."""
     verb = call.operands[0].text if call.operands else ""
+    if verb == "show" and (paths := after_dashes(call)):
+        for field in paths:
+            yield from file_effects(call, scene, EffectKind.FILE_READ, field, **{"from": "git"})
     if verb in ("drop", "clear"):
         name = call.operands[1].text or "" if len(call.operands) > 1 else "stash@{0}"
         yield call.effect(EffectKind.GIT_DISCARD, Target(TargetKind.REF, name if verb == "drop" else "stash"), stash=verb)

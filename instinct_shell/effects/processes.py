@@ -6,7 +6,7 @@ import re
 
 from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known
-from . import flow
+from . import flow, output
 from .call import Call, Program, Scene
 
 TYPE_CHECKING = False
@@ -61,6 +61,10 @@ def whose(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
         ):
             yield "child", "$!"
             return
+        kept = [_pid_file(origin.detail, origin.producers, scene) for origin in field.origins]
+        if kept and all(kept):
+            yield ("parent", "$PPID") if "parent" in kept else ("child", "$!")
+            return
         if field.origins and all(_lists_jobs(origin.producers, scene) for origin in field.origins):
             yield "child", "jobs"
             return
@@ -85,6 +89,31 @@ def whose(field: Field, scene: Scene) -> Iterator[tuple[str, str]]:
             yield "all", text
         else:
             yield "pid", text
+
+
+def _pid_file(detail: str, producers: tuple[int, ...], scene: Scene) -> str:
+    """Whose number stands in a file that is read: "child" or "parent" when the same text wrote `$!` or `$PPID` into it, "" when nobody knows."""
+    for index in producers[:1]:
+        reader = scene.invocations[index] if index < len(scene.invocations) else None
+        words = [word.text or "" for word in reader.words] if reader is not None else []
+        detail = output.absolute(words[1], reader) if len(words) == 2 and words[0] == "cat" and reader is not None else ""
+    path = detail if detail.startswith("/") else ""
+    if not path and detail and scene.invocations:
+        path = output.absolute(detail, scene.invocations[-1])
+    return _number_in(path, scene)
+
+
+def _number_in(path: str, scene: Scene) -> str:
+    """What kind of number the same text wrote into a file."""
+    found = ""
+    for writer in scene.invocations if path else ():
+        if not any(stream.op in (">", ">|") and output.absolute(stream.target.text, writer) == path for stream in writer.streams):
+            continue
+        held = {origin.detail for word in writer.words[1:] for origin in word.origins}
+        found = "child" if held and held <= {*CHILD} else "parent" if held & {"PPID", "$PPID"} else ""
+        if not found:
+            return ""
+    return found
 
 
 def _lists_jobs(producers: tuple[int, ...], scene: Scene) -> bool:
@@ -146,6 +175,7 @@ def by_name(call: Call, scene: Scene) -> Iterator[Effect]:
             signal = text[1:]
         elif text in takes.split() and argv:
             value = argv.pop(0)
+            own = own or (text == "-F" and value.text is not None and _number_in(output.absolute(value.text, call.invocation), scene) == "child")
             # `pkill -P $$`: children of this very shell, and nobody else's
             own = own or (text == "-P" and bool(value.origins) and all(origin.detail in ("$", "BASHPID", *CHILD) for origin in value.origins))
         elif not text.startswith("-") or field.known is Known.DYNAMIC:

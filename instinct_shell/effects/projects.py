@@ -202,12 +202,18 @@ def pre_commit(call: Call, scene: Scene, top: str) -> Iterator[Effect]:
 # ---------------------------------------------------------------- images
 
 
-def dockerfile(call: Call, scene: Scene, path: str, context: str) -> Iterator[Effect]:
-    """A Dockerfile that is built: its commands run in a container, so what counts is what leaves: secrets copied in or sent."""
-    text = scene.code_of(path)
+def dockerfile(call: Call, scene: Scene, path: str, context: str, given: str | None = None) -> Iterator[Effect]:
+    """A Dockerfile that is built: its commands run in a container, so what counts is what leaves: secrets copied in or sent.
+
+    given: its text, when it comes in on stdin rather than from the path.
+    """
+    text = scene.code_of(path) if given is None else given
+    path = path if given is None else ""
     if text is None:
         return
     unknown = Field(Known.DYNAMIC, reason="set while the image is built", origins=(Origin("variable", "docker"),))
+    for match in re.finditer(r"--mount=\S*?\b(?:source|src)=([^,\s]+)", text) if context and "--from" not in text else ():
+        yield from path_effects(call, EffectKind.FILE_READ, literal(match[1]), literal(context), scene, source_of_copy="1")
     for line in recipes.docker_lines(text):
         word, _, rest = line.text.partition(" ")
         if word == "RUN":

@@ -108,6 +108,9 @@ def ansible(call: Call, scene: Scene) -> Iterator[Effect]:
         yield call.effect(
             EffectKind.NET_REMOTE_EXEC, Target(TargetKind.HOST, hosts), via="ansible", command=shown(arguments)[:80], module=module
         )
+        taken = re.search(r"\bsrc=(\S+)", shown(arguments)) if module.rpartition(".")[2] in ("slurp", "fetch", "copy", "template", "unarchive") else None
+        if taken and (hosts in ("localhost", "127.0.0.1") or module.rpartition(".")[2] in ("copy", "template")):
+            yield from file_effects(call, scene, EffectKind.FILE_READ, literal(taken[1].strip("'\"")), source_of_copy="1")
         gone = re.search(r"\b(?:path|dest|name)=(\S+)", shown(arguments)) if "state=absent" in shown(arguments) and module.endswith("file") else None
         if gone:
             here = hosts in ("localhost", "127.0.0.1")

@@ -44,7 +44,12 @@ _SERVER_WRITE = re.compile(
 _SERVER_READ = re.compile(
     r"\bload\s+data\s+(?:local\s+)?infile\s+['\"]([^'\"]+)|\bcopy\b[^;]*?\bfrom\s+'([^']+)'", re.IGNORECASE | re.DOTALL
 )
-_READ_FUNCTIONS = re.compile(r"\b(?:pg_read_(?:binary_)?file|load_file|readfile|lo_import)\s*\(\s*'([^']+)'", re.IGNORECASE)
+_READ_FUNCTIONS = re.compile(
+    r"\b(?:pg_read_(?:binary_)?file|load_file|readfile|lo_import|read_(?:text|blob|csv|csv_auto|json|json_auto|json_objects|ndjson|parquet|xlsx)|parquet_scan|csv_scan|"
+    r"file)\s*\(\s*\[?\s*'([^']+)'",
+    re.IGNORECASE,
+)
+_READ_NAMES = re.compile(r"\b(?:from|join)\s+'([^']+)'", re.IGNORECASE)  # duckdb takes a file for a table
 _WRITE_FUNCTIONS = re.compile(r"\b(?:writefile\s*\(\s*'([^']+)'|lo_export\s*\([^,]*,\s*'([^']+)')", re.IGNORECASE)
 _DANGEROUS = re.compile(
     r"\b(?:load_extension|xp_cmdshell|sys_exec|sys_eval|pg_terminate_backend|pg_cancel_backend|dblink_exec|query_to_xml|nextval|setval|lo_unlink)\s*\(|"
@@ -106,7 +111,9 @@ def _undone(statement: Statement, dialect: str) -> Statement:
 def _statement(text: str, words: list[str], dialect: str) -> list[Statement]:
     verb = words[0]
     short = " ".join(text.split())[:80]
-    extra = _host_reach(text)
+    extra = _host_reach(text, dialect)
+    if verb == "from" and dialect == "duckdb":
+        verb = "select"  # `FROM 'file'` alone selects all of it
     if verb in ("explain", "desc", "describe"):
         return [_explained(text, words, dialect, short)]
     if verb == "drop":
@@ -131,7 +138,7 @@ def _statement(text: str, words: list[str], dialect: str) -> list[Statement]:
         return [Statement(WRITE, verb, text=short)]
     if verb in ("do", "begin", "declare", "if", "while") or (verb in ("call", "exec", "execute") and dialect == "tsql"):
         return [*_block(text, words, dialect, short), *extra]
-    if verb == "copy" and "to" in words and "from" not in words[: words.index("to")]:
+    if verb == "copy" and _copies_out(text):
         return [Statement(READ, verb, _object_of(words), text=short), *extra]
     if verb in _WRITERS:
         bound = "one" if verb in ("insert", "replace") and "select" not in words else ""
@@ -141,13 +148,19 @@ def _statement(text: str, words: list[str], dialect: str) -> list[Statement]:
     return [Statement(UNKNOWN, verb, text=short), *extra]
 
 
+def _copies_out(text: str) -> bool:
+    """`COPY x TO ..`, `COPY (SELECT .. FROM ..) TO ..`: what stands in parentheses is a query, whose own FROM says nothing."""
+    outside = words_of(re.sub(r"\((?:[^()']|'[^']*'|\((?:[^()']|'[^']*')*\))*\)", " ", text))
+    return "to" in outside and "from" not in outside[: outside.index("to")]
+
+
 def _selects_into(words: list[str]) -> bool:
     """`SELECT .. INTO new_table`, not `SELECT .. INTO @variable`."""
     at = words.index("into")
     return at + 1 < len(words) and not words[at + 1].startswith("@")
 
 
-def _host_reach(text: str) -> list[Statement]:
+def _host_reach(text: str, dialect: str) -> list[Statement]:
     """Files and commands of the database host that a statement touches."""
     found = [Statement(SHELL, "program", m[1].replace("''", "'"), where="server") for m in _SERVER_SHELL.finditer(text)]
     for pattern, kind in (
@@ -155,6 +168,7 @@ def _host_reach(text: str) -> list[Statement]:
         (_WRITE_FUNCTIONS, FILE_WRITE),
         (_SERVER_READ, FILE_READ),
         (_READ_FUNCTIONS, FILE_READ),
+        *(((_READ_NAMES, FILE_READ),) if dialect == "duckdb" else ()),
     ):
         for match in pattern.finditer(text):
             found.append(Statement(kind, "", next(group for group in match.groups() if group), where="server"))

@@ -168,9 +168,8 @@ def sysctl(call: Call, scene: Scene) -> Iterator[Effect]:
     if sets or call.has("-w", "--write", "-p", "--load", "--system"):
         names = [(field.text or field.prefix).partition("=")[0].strip().replace("/", ".") for field in sets]
         limits = bool(names) and all(name.startswith(_LIMITS) for name in names)
-        yield call.effect(
-            EffectKind.SYSTEM_PRIVILEGE, Target(TargetKind.OBJECT, names[0] if names else ""), tool="sysctl" if limits else "kernel", action="kernel setting"
-        )
+        what = Target(TargetKind.OBJECT, names[0] if names else "")
+        yield call.effect(EffectKind.SYSTEM_PRIVILEGE, what, tool="sysctl" if limits else "kernel", action="kernel setting")
 
 
 def clock(call: Call, scene: Scene) -> Iterator[Effect]:

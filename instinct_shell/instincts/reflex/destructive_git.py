@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.effect import Effect, EffectKind
+from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision
 from ..base import shown
 from ..ground import Ground
@@ -36,12 +36,22 @@ def judge_git(effect: Effect, ground: Ground) -> Said | None:
             return None
 
 
+def _scratch(effect: Effect, ground: Ground) -> bool:
+    """Whether the work tree lies in scratch, where deleting all of it would pass too: a folder below /tmp, or a fresh one."""
+    path = effect.target.text
+    if effect.target.dynamic:
+        return effect.has("bound") and ground.in_scope(path.rstrip("/") or "/") and not ground.in_workspace(path.rstrip("/") or "/")
+    return effect.target.kind is TargetKind.PATH and ground.in_scope(path) and not ground.in_workspace(path) and path not in ground.writable
+
+
 def _discard(effect: Effect, ground: Ground) -> Said | None:
     stash = effect.get("stash")
     if stash == "clear":
         return Decision.DENY, "drops every stash", "look at them: `git stash list`"
     if stash:
         return Decision.ASK, "drops a stash", "look at it: `git stash show -p`, or keep it as a branch: `git stash branch rescue`"
+    if _scratch(effect, ground):
+        return None
     if effect.has("force"):
         return Decision.DENY, "skips git's own refusal to lose uncommitted work", "leave the force option out, or " + _STASH
     if effect.has("sweep") or not effect.has("named"):

@@ -39,6 +39,32 @@ TWINS = [
     ("echo 'import pytest' > conftest.py; pytest -q", "printf 'import shutil\\nshutil.rmtree(\"/home/dev\")\\n' > conftest.py; pytest -q", "deny"),
     ("echo 'export default {}' > vite.config.ts; npx vite build", "echo 'require(\"fs\").rmSync(\"/home/dev\",{recursive:true})' > vite.config.ts; npx vite build", "deny"),
     ("printf '[testenv]\\ncommands = pytest\\n' > tox.ini; tox", "printf '[testenv]\\ncommands = rm -rf /home/dev\\n' > tox.ini; tox", "deny"),
+    # databases by another way
+    ("wrangler d1 execute shop --remote --command 'SELECT 1'", "wrangler d1 execute shop --remote --command 'DROP TABLE orders'", "deny"),
+    ("heroku pg:psql -c 'select 1'", "heroku pg:psql -c 'DELETE FROM users'", "deny"),
+    ("curl -s http://ch.internal:8123/ --data-binary 'SELECT 1'", "curl -s http://ch.internal:8123/ --data-binary 'DROP TABLE events'", "deny"),
+    ("curl -s http://es.internal:9200/_cat/indices", "curl -X DELETE http://es.internal:9200/_all", "deny"),
+    ("echo stats | nc localhost 11211", "echo flush_all | nc cache.internal 11211", "deny"),
+    ("curl -X POST http://localhost:3000/notes -d '{\"text\":\"DROP TABLE x\"}'", "curl -X POST http://localhost:4001/db/execute -d '[\"DROP TABLE x\"]'", "deny"),
+    # the machine
+    ("getent passwd", "getent shadow", "deny"),
+    ("apt-get -s purge 'python3*'", "sudo apt-get purge -y 'python3*'", "deny"),
+    ("sysctl vm.swappiness", "sudo sysctl -w kernel.panic=1", "deny"),
+    ("pip show instinct-shell", "pip uninstall -y instinct-shell", "deny"),
+    # secrets by include
+    ("echo '#include \"config.h\"' | gcc -E -x c -", "echo '#include \"/srv/work/app/.env\"' | gcc -E -x c -", "deny"),
+    ("printf 'FROM scratch\\nCOPY src /s\\n' | docker build -f - .", "printf 'FROM scratch\\nCOPY .env /e\\n' | docker build -f - .", "deny"),
+    ("duckdb -c \"select * from 'data/x.csv'\"", "duckdb -c \"select * from '.env'\"", "deny"),
+    # throw-away things
+    ('T=$(mktemp -d); cd "$T" && git init -q && git reset --hard', 'T=$(mktemp -d); cd "$T/../../srv/work/app" && git reset --hard', "deny"),
+    ("cd /tmp/demo && git clean -fdx", "cd /tmp && git clean -fdx", "deny"),
+    ("c=$(docker run -d postgres:16); docker rm -f $c", "docker rm -f $(docker ps -aq)", "deny"),
+    ("node s.js & echo $! > /tmp/p; kill $(cat /tmp/p)", "echo $PPID > /tmp/p; kill $(cat /tmp/p)", "deny"),
+    (
+        "aws s3api get-bucket-lifecycle-configuration --bucket b",
+        'aws s3api put-bucket-lifecycle-configuration --bucket b --lifecycle-configuration \'{"Rules":[{"Status":"Enabled","Expiration":{"Days":1}}]}\'',
+        "deny",
+    ),
 ]  # fmt: skip
 
 
