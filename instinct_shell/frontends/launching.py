@@ -77,19 +77,26 @@ def launch(package: str, program: str, arguments: list[str]) -> NoReturn:
     """Be one of our programs, to the end of this process. package: the folder of `instinct_shell`. program: instinct | instinct-exec | shell | hook."""
     gc.disable()
     sys.meta_path.insert(0, Near(package))
+    begun = b""
     if program in ("instinct-exec", "shell") or (program == "instinct" and arguments[:1] == ["check"]):
         from instinct_shell.resident.front import warm
 
         status = warm("check", arguments[1:]) if program == "instinct" else warm(program, arguments)
         if status is not None:
             posix._exit(status)
-    main = _main(program)
+    elif program == "hook":
+        from instinct_shell.resident.front import hook
+
+        status, begun = hook(arguments)
+        if status is not None:
+            posix._exit(status)
+    main = _main(program, begun)
     if getsignal(SIGINT) == SIG_DFL:
         signal(SIGINT, default_int_handler)  # the launch file took it away: from here on ^C is said
     posix._exit(main(arguments))  # it has flushed what it wrote
 
 
-def _main(program: str) -> Callable[[list[str]], int]:
+def _main(program: str, begun: bytes) -> Callable[[list[str]], int]:
     if program == "instinct-exec":
         from instinct_shell.frontends import instinct_exec
 
@@ -97,7 +104,7 @@ def _main(program: str) -> Callable[[list[str]], int]:
     if program == "hook":
         from instinct_shell.frontends.hooks import entry
 
-        return entry.main
+        return lambda arguments: entry.main(arguments, begun)
     if program == "shell":
         from instinct_shell.frontends import shell
 

@@ -358,12 +358,12 @@ def homes_of(situation: Situation, *others: str) -> tuple[str, ...]:
 
 def ground_for(profile: Profile, workspace: str, homes: tuple[str, ...], guard_paths: tuple[str, ...], cache: str = "") -> Ground:
     """The ground of these surroundings. The last few are kept."""
-    key = (profile.digest, profile.name, workspace, homes, guard_paths, cache)
-    found = _grounds.get(key)
+    found = _grounds.get(key := (profile.digest, profile.name, workspace, homes, guard_paths, cache))
     if found is None or (found.profile is not profile and found.profile != profile):
         if len(_grounds) > 16:
             _grounds.clear()
         found = _grounds[key] = Ground(profile, workspace, homes, guard_paths, cache)
+    found.profile = profile  # an equal one need not be compared the next time
     return found
 
 

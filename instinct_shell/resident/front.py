@@ -10,6 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
 
+BLOCKED = 2  # a hook's exit status that stops the tool, with every agent
+_INPUT_MS = 200
+MOST_ASKED = 1 << 20  # bytes of a hook's input that an engine is bothered with
+
 
 def warm(program: str, arguments: list[str]) -> int | None:
     """The exit status of the whole program, or None: then nothing was run, printed or written down, and the caller goes the long way.
@@ -27,6 +31,52 @@ def asked(program: str, arguments: list[str]) -> dict[int, bytes] | None:
         return None
     connection = _ask(program.encode(), arguments)
     return client.hear(connection) if connection is not None else None
+
+
+def hook(arguments: list[str]) -> tuple[int | None, bytes]:
+    """A hook before a tool: (its exit status, b""). With None goes what was read of its input: nothing was judged, and the caller goes the long way."""
+    if "pre" not in arguments or not client.wanted():
+        return None, b""
+    said, whole = _input()
+    connection = _ask(b"hook", [*arguments, said.decode("utf-8", "surrogateescape")]) if whole else None
+    answer = client.hear(connection) if connection is not None else None
+    if answer is None or protocol.STATUS not in answer:
+        return None, said
+    return emit(answer.get(protocol.TO_STDOUT, b""), answer.get(protocol.TO_STDERR, b""), int(answer[protocol.STATUS])), b""
+
+
+def _input() -> tuple[bytes, bool]:
+    """(what there is on stdin, whether that is all): agents write it at once; who does not, or writes very much, is no matter for a quick way."""
+    from select import POLLERR, POLLHUP, POLLIN, poll
+
+    ready = poll()
+    ready.register(0, POLLIN | POLLHUP | POLLERR)
+    said = b""
+    while len(said) < MOST_ASKED and ready.poll(_INPUT_MS):
+        try:
+            part = posix.read(0, 1 << 20)
+        except OSError:
+            break
+        if not part:
+            return said, True
+        said += part
+    return said, False
+
+
+def emit(stdout: bytes, stderr: bytes, status: int) -> int:
+    """Print a hook's answer; the exit status. When it cannot be printed, the status has to say it: then the tool is blocked."""
+    try:
+        _write(1, stdout)
+    except OSError:
+        status = BLOCKED
+        stderr = stderr or b"instinct: denied, because the hook's answer could not be written"
+    if status == BLOCKED and not stderr.strip():
+        stderr = b"instinct: denied"  # Codex takes exit 2 with nothing on stderr for a failed hook, and runs the tool
+    try:
+        _write(2, stderr + b"\n" if stderr else b"")
+    except OSError:
+        pass  # the exit status still blocks
+    return status
 
 
 def _check(arguments: list[str]) -> int | None:
@@ -78,9 +128,12 @@ def _ask(program: bytes, arguments: list[str]) -> socket | None:
 def tell(answer: dict[int, bytes]) -> None:
     """Pass on what the engine has to say; a closed stream is no reason to fail differently."""
     for tag, fd in ((protocol.TO_STDOUT, 1), (protocol.TO_STDERR, 2)):
-        text = answer.get(tag, b"")
         try:
-            while text:
-                text = text[posix.write(fd, text) :]
+            _write(fd, answer.get(tag, b""))
         except OSError:
             pass  # nobody is listening: the exit status still says it
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[posix.write(fd, data) :]

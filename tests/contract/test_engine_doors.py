@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
+import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -102,6 +104,39 @@ def test_a_hook_answers_the_same(engines: Engines, agent: str) -> None:
     before = len(engines.records())
     assert [hook(engines, agent, command) for command in commands] == without
     assert len(engines.records()) - before == len(commands)
+
+
+def asked_oddly(engines: Engines, how: str, **env: str) -> tuple[int, bytes, bytes]:
+    """A hook on `rm -rf ~` whose input or output is not as agents have it."""
+    given = hook_clients.inputs("claude", "rm -rf ~", str(engines.workspace))
+    if how == "much":
+        given["filler"] = "x" * (2 << 20)
+    raw = b"no json" if how == "no json" else json.dumps(given).encode()
+    argv = [str(engines.home.parent / "data" / "bin" / "instinct-hook"), "--agent", "claude", "pre"]
+    if how == "stdout is closed":
+        argv = ["sh", "-c", 'exec "$@" >&-', "sh", *argv]
+    reader, writer = os.pipe()
+    with subprocess.Popen(argv, stdin=reader, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**engines.env, **env}) as running:
+        with open(writer, "wb", buffering=0) as pipe:
+            if how == "in halves":
+                pipe.write(raw[:20])
+                deadline = time.monotonic() + 30
+                while any(fcntl.ioctl(reader, termios.FIONREAD, bytes(4))):  # until it has been taken
+                    assert time.monotonic() < deadline
+                raw = raw[20:]
+            os.close(reader)
+            while raw:
+                raw = raw[pipe.write(raw) :]
+        out, err = running.communicate(timeout=60)
+        return running.returncode, out, err
+
+
+@pytest.mark.parametrize("how", ["in halves", "much", "no json", "stdout is closed"])
+def test_a_hook_answers_the_same_however_it_is_asked(engines: Engines, how: str) -> None:
+    without = asked_oddly(engines, how, INSTINCT_ENGINE="off")
+    assert without[0] == 2
+    engines.start()
+    assert asked_oddly(engines, how) == without
 
 
 def test_a_hook_without_an_engine_starts_one(engines: Engines) -> None:

@@ -5,9 +5,8 @@
 
 from __future__ import annotations
 
-import os
-
 from ...errors import InstinctError, UsageError
+from ...resident import front
 from .judging import HookOptions, answer, parse
 from .protocol import BLOCKED, MOMENTS, Answer, Moment
 from .watchdog import Deadline, in_time, read_all
@@ -17,13 +16,15 @@ if TYPE_CHECKING:
     from ...wiring import Guard
     from .protocol import Dialect
 
-MOST_ASKED = 1 << 20  # bytes of input that an engine is bothered with
 WATCHED = 0.4  # of the agent's time-out; our interpreter's start and the answer's way out fit into the rest of the half that is promised
 VALUES = {"--agent": "agent", "--exec": "exec_path", "--timeout": "timeout", "--profile": "profile"}
 
 
-def main(arguments: list[str]) -> int:
-    """Run one hook; returns its exit status. Whatever goes wrong before a tool runs is a denial in the agent's own dialect."""
+def main(arguments: list[str], begun: bytes | None = None) -> int:
+    """Run one hook; returns its exit status. Whatever goes wrong before a tool runs is a denial in the agent's own dialect.
+
+    begun: what has been read of the input by somebody who asked the engine in vain.
+    """
     try:
         options = options_from(arguments)
         from .registry import dialect
@@ -35,7 +36,7 @@ def main(arguments: list[str]) -> int:
         return emit(_unspoken(arguments, _failure(f"internal fault ({type(error).__name__})", "")))
     from ...resident.start import start_if_missed
 
-    status = emit(_answer(spoken, options, arguments))
+    status = emit(_answer(spoken, options, arguments, begun))
     start_if_missed()
     return status
 
@@ -98,7 +99,7 @@ def options_from(arguments: list[str]) -> HookOptions:
     return HookOptions(found.pop("agent"), MOMENTS[events[0]], shell_held=held, timeout=seconds, **found)
 
 
-def _answer(dialect: Dialect, options: HookOptions, arguments: list[str]) -> Answer:
+def _answer(dialect: Dialect, options: HookOptions, arguments: list[str], begun: bytes | None) -> Answer:
     """The answer, at half the agent's time-out at the latest: of the engine when one is there, else of a process of our own."""
     deadline = Deadline((options.timeout or dialect.timeout) * WATCHED)
     data: dict[str, object] | None = None
@@ -107,14 +108,14 @@ def _answer(dialect: Dialect, options: HookOptions, arguments: list[str]) -> Ans
         return dialect.failed(options.moment, data, _failure(why, "try again; when it happens again, run `instinct doctor`"))
 
     try:
-        raw = read_all(0, deadline)
+        raw = read_all(0, deadline, begun or b"")
         if raw is None:
             return refuse("the hook's input did not arrive whole and in time")
         try:
             data = parse(raw)
         except InstinctError as error:
             return dialect.failed(options.moment, None, _failure(error.message, error.hint))
-        if options.moment is Moment.BEFORE and len(raw) < MOST_ASKED:
+        if begun is None and options.moment is Moment.BEFORE and len(raw) < front.MOST_ASKED:
             found = _of_engine([*arguments, raw.decode("utf-8", "surrogateescape")])
             if found is not None:
                 return found
@@ -127,9 +128,8 @@ def _answer(dialect: Dialect, options: HookOptions, arguments: list[str]) -> Ans
 def _of_engine(words: list[str]) -> Answer | None:
     """The engine's answer; None when it has none. It is shorter-lived than our deadline, and the kernel vouches for it (resident/client.py)."""
     from ...resident import protocol
-    from ...resident.front import asked
 
-    found = asked("hook", words)
+    found = front.asked("hook", words)
     if found is None or protocol.STATUS not in found:
         return None
     stdout, stderr = (found.get(tag, b"").decode("utf-8", "surrogateescape") for tag in (protocol.TO_STDOUT, protocol.TO_STDERR))
@@ -156,25 +156,8 @@ def _failure(message: str, hint: str) -> str:
 
 
 def emit(said: Answer) -> int:
-    """Print the answer. When it cannot be printed, the exit status has to say it: then the tool is blocked."""
-    status = said.status
-    try:
-        _write(1, said.stdout.encode("utf-8", "backslashreplace"))
-    except OSError:
-        status = BLOCKED
-        said = said.replace(stderr=said.stderr or "instinct: denied, because the hook's answer could not be written")
-    if status == BLOCKED and not said.stderr.strip():
-        said = said.replace(stderr="instinct: denied")  # Codex takes exit 2 with nothing on stderr for a failed hook, and runs the tool
-    try:
-        _write(2, (said.stderr + "\n").encode("utf-8", "backslashreplace") if said.stderr else b"")
-    except OSError:
-        pass  # the exit status still blocks
-    return status
-
-
-def _write(fd: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(fd, data) :]
+    """Print the answer; the exit status."""
+    return front.emit(said.stdout.encode("utf-8", "backslashreplace"), said.stderr.encode("utf-8", "backslashreplace"), said.status)
 
 
 __all__ = ["Moment", "emit", "main", "options_from"]

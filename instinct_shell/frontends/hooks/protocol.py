@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from ...errors import IntentError
 from ...model.value import Value
+from ...resident.front import BLOCKED as BLOCKED  # noqa: PLC0414  # the exit status that most agents read as "do not run it"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
     Line = dict[str, object]  # an intent as `check --batch` takes it
 
-BLOCKED = 2  # the exit status that most agents read as "do not run it"
 
 
 class Moment(StrEnum):

@@ -32,12 +32,12 @@ class Deadline:
         return max(0.0, self._end - time.monotonic())
 
 
-def read_all(fd: int, deadline: Deadline) -> bytes | None:
-    """Everything up to the end of the input; None when it is over the limit or does not end in time."""
+def read_all(fd: int, deadline: Deadline, begun: bytes = b"") -> bytes | None:
+    """Everything up to the end of the input, after what was read of it before; None when it is over the limit or does not end in time."""
     poll = select.poll()
     poll.register(fd, select.POLLIN | select.POLLHUP | select.POLLERR)
-    parts: list[bytes] = []
-    size = 0
+    parts = [begun]
+    size = len(begun)
     while True:
         if not poll.poll(deadline.left() * 1000):
             return None

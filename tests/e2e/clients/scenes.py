@@ -36,7 +36,8 @@ if _sys.argv[1:2] == ["hook"] and "pre" in _sys.argv:
         _sys.path += {paths!r}
         from instinct_shell.frontends.hooks import entry as _entry
         _entry.answer = lambda *_: _time.sleep(600)
-        _entry._of_engine = lambda *_: None
+        import posix as _posix
+        _posix.environ[b"INSTINCT_ENGINE"] = b"off"
 """
 
 
