@@ -30,18 +30,21 @@ class Near:
     """
 
     def __init__(self, package: str) -> None:
-        self._above = package.rpartition("/")[0]
-        self._name = package.rpartition("/")[2]
+        self._above, _, self._name = package.rpartition("/")
+        self._ending = cache_from_source("/x/_.py").removeprefix("/x/__pycache__/_")  # such as `.cpython-311.pyc`
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:  # noqa: ARG002  # as importlib calls it
         """The module's place and code; None for what is not ours or not compiled."""
         if name.partition(".")[0] != self._name:
             return None
         place = f"{self._above}/{name.replace('.', '/')}"
-        for source, package in ((f"{place}.py", False), (f"{place}/__init__.py", True)):
+        folder, _, last = place.rpartition("/")
+        for source, cached, package in (
+            (f"{place}.py", f"{folder}/__pycache__/{last}{self._ending}", False),
+            (f"{place}/__init__.py", f"{place}/__pycache__/__init__{self._ending}", True),
+        ):
             try:
                 found = posix.stat(source)
-                cached = cache_from_source(source)
                 fd = posix.open(cached, posix.O_RDONLY | posix.O_CLOEXEC)
             except OSError:
                 continue
