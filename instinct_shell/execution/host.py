@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 
 class Person:
-    """Whose account this is. `home` is what commands will take for `~`; `homes` adds the account's own, which no variable can hide."""
+    """Whose account this is. `home` is what commands will take for `~`; `homes` adds `account`, the account's own, which no variable can hide."""
 
-    __slots__ = ("home", "homes", "name", "uid")
+    __slots__ = ("account", "home", "homes", "name", "uid")
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.uid = os.getuid()
-        self.name, account = _account(self.uid, _accounts_changed())
+        self.name, self.account = _account(self.uid, _accounts_changed())
         named = environ.get("HOME", "")
-        self.home = named if named.startswith("/") else account or "/nonexistent"
-        self.homes = tuple(dict.fromkeys(home for home in (self.home, account) if home))
+        self.home = named if named.startswith("/") else self.account or "/nonexistent"
+        self.homes = tuple(dict.fromkeys(home for home in (self.home, self.account) if home))
 
 
 def _accounts_changed() -> int:

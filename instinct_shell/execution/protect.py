@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..model.profile import Profile
     from ..model.situation import Situation
 
+    _Places = tuple[tuple[str, tuple[str, ...]], ...]
+
 MOST_FOLDERS = 3_000
 MOST_PATHS = 128  # secrets and lockfiles, which can be many
 MOST_GUARDED = 512  # what the host runs or trusts, more than NEAR below the top
@@ -174,11 +176,11 @@ def _secrets(ground: Ground) -> list[str]:
     found: list[str] = []
     listed = {home: _names_in(home) for home in ground.homes}
     fixed, starred = _secret_places(ground)
-    for folder, start in starred:
+    for folder, starts in starred:
         if folder not in listed:
             listed[folder] = _names_in(folder)
-        paths = [f"{folder}/{name}" for name in sorted(name for name in listed[folder] if name.startswith(start))]  # a full match costs much more
-        found += [path for path in paths if ground.secret(path)]
+        paths = [f"{folder}/{name}" for name in sorted(name for name in listed[folder] if name.startswith(starts))]  # a full match costs much more
+        found += [path for path in paths if _is_secret(ground, path)]
     for folder, names in fixed:  # most of them lie in folders of the home that are not there
         at = f"{folder}/" if folder else ""
         found += [path for name in (possible(folder, names) if folder else names) if os.path.lexists(path := f"{at}{name}")]
@@ -186,16 +188,24 @@ def _secrets(ground: Ground) -> list[str]:
 
 
 @lru_cache(maxsize=16)
-def _secret_places(ground: Ground) -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[tuple[str, str], ...]]:
-    """Where secrets may be: (a home, names from there on) with ("", whole paths) at last; (folder, beginning of a name) for the patterns with stars."""
+def _secret_places(ground: Ground) -> tuple[_Places, _Places]:
+    """Where secrets may be: (a home, names from there on) with ("", whole paths) at last; (folder, beginnings of names) for the patterns with stars."""
     patterns = [pattern for pattern in ground.secret_patterns() if not pattern.startswith("/proc/")]  # what a jail shows of it holds no secret
-    starred = tuple(pattern.partition("*")[0].rpartition("/")[::2] for pattern in patterns if "*" in pattern)
+    starred: dict[str, tuple[str, ...]] = {}
+    for pattern in (pattern for pattern in patterns if "*" in pattern):
+        folder, _, start = pattern.partition("*")[0].rpartition("/")
+        starred[folder] = (*starred.get(folder, ()), start)
     left = [pattern for pattern in patterns if "*" not in pattern]
     fixed = []
     for home in ground.homes:
         fixed.append((home, tuple(path[len(home) + 1 :] for path in left if path.startswith(f"{home}/"))))
         left = [path for path in left if not path.startswith(f"{home}/")]
-    return (*fixed, ("", tuple(left))), starred
+    return (*fixed, ("", tuple(left))), tuple(starred.items())
+
+
+@lru_cache(maxsize=512)
+def _is_secret(ground: Ground, path: str) -> bool:
+    return bool(ground.secret(path))
 
 
 def _names_in(folder: str) -> list[str]:

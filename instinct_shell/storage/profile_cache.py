@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+from functools import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,17 +31,23 @@ def read_cache(folders: tuple[str, ...], wanted: tuple[object, ...]) -> tuple[An
         data = _trusted_bytes(os.path.join(folder, _name(wanted)))
         if data is None:
             continue
-        import marshal
-
         from .profile_build import stamp
 
         try:
-            form, versions, key, sources, plain = marshal.loads(data)  # noqa: S302  # only its owner could have written it
+            form, versions, key, sources, plain = _tables(data)
         except (ValueError, EOFError, TypeError):
             continue  # torn, or of another Python: the files are read instead
         if (form, versions, key) == (FORMAT, stamp(), wanted) and all(_mark_now(path) == then for path, then in sources):
             return tuple(plain)
     return None
+
+
+@lru_cache(maxsize=4)
+def _tables(data: bytes) -> Any:
+    """What these bytes hold; a process that serves many commands reads the same ones each time."""
+    import marshal
+
+    return marshal.loads(data)  # noqa: S302  # only its owner could have written it
 
 
 def write_cache(

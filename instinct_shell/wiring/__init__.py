@@ -75,7 +75,7 @@ def open_guard(
     from ..storage.profiles import ProfileStore
 
     overrides = {"INSTINCT_PROFILE": os.environ["INSTINCT_PROFILE"]} if os.environ.get("INSTINCT_PROFILE") else {}
-    loaded = ProfileStore().load(profile, place, overrides)
+    loaded = ProfileStore(home=person.account).load(profile, place, overrides)
     return (made or Guard)(loaded, place, session, person, state, cwd, environ, one_shot=one_shot, dedicated=dedicated, parser=parser)
 
 
