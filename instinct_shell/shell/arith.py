@@ -157,8 +157,9 @@ class _Parser:
             op = self.peek()
             if op in _ASSIGN:
                 self.take()
+                old = 0 if self.quiet or op == "=" else self.names.get(name)  # before what stands on the right changes it
                 right = self.assignment()
-                value = right if op == "=" else self.apply(op[:-1], 0 if self.quiet else self.names.get(name), right)
+                value = right if op == "=" else self.apply(op[:-1], old, right)
                 if not self.quiet:
                     self.names.set(name, value)
                 self.depth -= 1

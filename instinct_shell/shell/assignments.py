@@ -21,7 +21,7 @@ def temporary_assignment(ev: Evaluator, node: Assignment) -> tuple[str, Field]:
     if node.append:
         old = ev.lookup(node.name)
         text = appended(ev, letters, old.items.get("0", old.open_) if isinstance(old, Array) else old, text, node.span)
-    return (node.name, values.to_field(shaped(ev, letters, text, node.span), ev.span(node.span)))
+    return (node.name, values.to_field(text, ev.span(node.span)))
 
 
 def assign(ev: Evaluator, node: Assignment, local: bool = False, given: Text | None = None) -> Text:

@@ -202,7 +202,7 @@ class _Adapter:
                 if not words and _ASSIGNMENT.match(self.text, part.pos[0], part.pos[1]):
                     raise Untrusted  # behind a redirection bashlex takes `x=1` for the command
                 if declaring and _ASSIGNMENT.match(self.text, part.pos[0], part.pos[1]):
-                    declared.append(self.assignment(part))
+                    declared.append(self.assignment(part, braces=True))
                     continue
                 word = self.word(part)
                 if not words and word.raw in _DECLARING:
@@ -214,12 +214,12 @@ class _Adapter:
                 raise Untrusted
         return Command(self.span(node), tuple(words), tuple(assignments), tuple(redirects), tuple(declared))
 
-    def assignment(self, node: Any) -> Assignment:
+    def assignment(self, node: Any, braces: bool = False) -> Assignment:
         start, end = node.pos
         found = _ASSIGNMENT.match(self.text, start, end)
         if not found:
             raise Untrusted
-        value = self.word(node, start=found.end(), assignment=True) if found.end() < end else None
+        value = self.word(node, start=found.end(), braces=braces, assignment=True) if found.end() < end else None
         return Assignment(self.span(node), found[1], value, bool(found[2]))
 
     def redirect(self, node: Any) -> Redirect:

@@ -9,7 +9,8 @@ from .call import Call
 from .invocation import Field, Known
 from .parameters import subscript
 from .setting import appended, give, literal_name
-from .state import MISSING, State
+from .state import MISSING, State, merge
+from .syntax import Assignment
 from .values import Array, Text
 
 TYPE_CHECKING = False
@@ -53,7 +54,12 @@ def declare(ev: Evaluator, call: Call) -> State | None:
     variables = not {"f", "F", "p"} & set(letters)
     shaping = letters.replace("r", "")  # what makes it read-only comes behind the value
     every = (*names, *(n for n, _, _ in deferred), *(a.name for a in call.declared)) if variables else ()
-    given = [ev.expander.single(a.value) if a.array is None and a.index is None else None for a in call.declared]  # before anything is set
+    given: list[tuple[Assignment, Text | None]] = []  # values are expanded before anything is set
+    for assignment in call.declared:
+        texts = ev.expander.singles(assignment.value) if assignment.array is None else [None]
+        if "r" in letters:
+            texts = texts[:1]  # the first makes it read-only
+        given += [(assignment, text) for text in texts]
     for name in every:
         if local and ev.state.locals:
             _hide(ev, name, shaping, fresh=name in names)
@@ -70,10 +76,14 @@ def declare(ev: Evaluator, call: Call) -> State | None:
         value = _give(ev, call, name, _appended(ev, name, value, bool(append), call), outermost)
         pairs.append((name, values.to_field(value)))
         _changed(ev, name)
-    for assignment, value_given in zip(call.declared, given, strict=True):
+    for assignment, value_given in given:
         if assignment.array is None and assignment.index is None and (outermost or _refused(ev, call)):
             value = _appended(ev, assignment.name, value_given or values.EMPTY, assignment.append, call)
             value = _give(ev, call, assignment.name, value, outermost)
+        elif assignment.array is not None and _refused(ev, call):
+            before = ev.state.copy()
+            value = assignments.assign(ev, assignment, local=True)
+            ev.state = merge(before, ev.state)
         else:
             value = assignments.assign(ev, assignment, local=True, given=value_given)
         pairs.append((assignment.name, values.to_field(value, ev.span(assignment.span))))
@@ -112,7 +122,8 @@ def _hide(ev: Evaluator, name: str, letters: str, fresh: bool) -> None:
     state.version += 1
     if fresh and "n" not in letters:
         state.references = {other: to for other, to in state.references.items() if other != name}
-        state.variables[name] = Array({}, "A" in letters) if set("aA") & set(letters) else None
+        if not any(name in one.given for one in ev.frames if not one.loop):  # `x=1 f`: there the local x has that value
+            state.variables[name] = Array({}, "A" in letters) if set("aA") & set(letters) else None
 
 
 def _refused(ev: Evaluator, call: Call) -> bool:
@@ -126,13 +137,13 @@ def _appended(ev: Evaluator, name: str, value: Text, append: bool, call: Call) -
 
 
 def _give(ev: Evaluator, call: Call, name: str, value: Text, outermost: bool) -> Text:
-    frame = next((frame for frame in ev.state.locals if name in frame), None) if outermost else None
-    if frame is not None:  # `declare -g` of a name that a local variable hides
-        old, letters, sure = frame[name]
-        frame[name] = (values.join(old, value) if isinstance(old, Text) and not sure else value, letters, sure)
+    hides = next((frame for frame in ev.state.locals if name in frame), None) if outermost else None
+    if hides is not None:  # `declare -g` of a name that a local variable hides
+        old, letters, sure = hides[name]
+        hides[name] = (values.join(old, value) if isinstance(old, Text) and not sure else value, letters, sure)
         ev.state.version += 1
         return value
-    if _refused(ev, call):
+    if _refused(ev, call) or (outermost and any(name in frame.given for frame in ev.frames)):
         held = ev.lookup(name)
         value = values.join(held if isinstance(held, Text) else Text(("",), unset=(name,)), value)
     return give(ev, name, value, call.span)
@@ -177,7 +188,7 @@ def _changed(ev: Evaluator, name: str) -> None:
 def _attributes(ev: Evaluator, name: str, letters: str, plus: str, call: Call) -> None:
     held = set(ev.state.attributes.get(name, ""))
     if set("ulc") & set(letters):
-        held -= set("ulc")
+        held -= set("ulc") if {"i", "r"} & held else set("ulc?")
     kept = "".join(sorted((held | set(letters)) - set(plus)))
     if kept != ev.state.attributes.get(name, ""):
         ev.state.attributes = {**ev.state.attributes, name: kept}

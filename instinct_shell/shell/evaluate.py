@@ -171,7 +171,7 @@ class Evaluator:
         found = self.lookup("IFS")
         if found is None:
             return " \t\n"
-        return found.text if isinstance(found, Text) and found.text is not None else " \t\n"
+        return found.text if isinstance(found, Text) and found.text is not None and not found.unset else " \t\n"
 
     def all_ifs(self) -> tuple[str, ...]:
         """Every set of field separators that may be in force; () when they are not known."""
@@ -185,7 +185,7 @@ class Evaluator:
     def ifs_is_known(self) -> bool:
         """Whether `ifs` is what it surely is."""
         found = self.state.variables.get("IFS")
-        return found is None or (isinstance(found, Text) and found.text is not None)
+        return found is None or (isinstance(found, Text) and found.text is not None and not found.unset)
 
     def note(self, kind: str, detail: str, span: Span) -> None:
         """Something that the caller must judge."""

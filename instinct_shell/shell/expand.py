@@ -101,6 +101,12 @@ class Expander:
             self._ev.uncertain(lambda: self.single(word), "branch")
             self._ev.state = with_state
 
+    def singles(self, word: Word | None) -> list[Text]:
+        """The same for each word that the braces in it make: the values of `declare x={a,b}`."""
+        if word is None or not any(type(part) is Brace for part in word.parts):
+            return [self.single(word)]
+        return [self.single(word.replace(parts=row)) for row in self._without_braces(word.parts)]
+
     # ------------------------------------------------------------ parts
 
     def _joined(self, part: Part) -> Text:
@@ -177,7 +183,7 @@ class Expander:
         if part.quoted and (part.name == "*" or parameters.is_star(part)):
             builder.add(_join_with(found, self._ifs_first()), True)
             return
-        begun = builder.begun
+        begun = builder._parts > 0
         for number, text in enumerate(found):
             open_ = parameters.is_open(text)
             if open_ and text.known and (more or begun):  # what stands beside it joins another element each time
@@ -284,11 +290,6 @@ class _Builder:
         self._parts = 0
         self._unset: tuple[str, ...] = ()
 
-    @property
-    def begun(self) -> bool:
-        """Whether the word has parts already."""
-        return self._parts > 0
-
     def literal(self, text: str, quoted: bool) -> None:
         self._parts += 1
         if text or not quoted:
@@ -372,6 +373,8 @@ class _Builder:
     def _field(self) -> Field:
         pieces = self._pieces
         active = any(live and (text.glob or any(_has_glob(v) for v in text.values)) for text, live in pieces)
+        if not active and any(live and "[" in value for text, live in pieces for value in text.values):  # `[$x]`: closed by another piece
+            active = any("]" in value for text, _ in pieces for value in text.values)
         found = values.EMPTY
         for text, live in pieces:
             if active and text.known and not text.glob:

@@ -21,10 +21,11 @@ MAX_SAME = 3  # nested calls of one function
 class Frame:
     """A running loop or call: the states in which it is left early."""
 
-    __slots__ = ("breaks", "continues", "loop")
+    __slots__ = ("breaks", "continues", "given", "loop")
 
-    def __init__(self, loop: bool) -> None:
+    def __init__(self, loop: bool, given: tuple[str, ...] = ()) -> None:
         self.loop = loop
+        self.given = given  # names of the assignments in front of the call
         self.breaks: list[State] = []
         self.continues: list[State] = []
 
@@ -60,7 +61,14 @@ def run_function(ev: Evaluator, node: Node) -> None:
 
 
 def call(
-    ev: Evaluator, name: str, body: Node, fields: tuple[Field, ...], fds: dict[int, Channel], streams: tuple[Stream, ...], span: Span
+    ev: Evaluator,
+    name: str,
+    body: Node,
+    fields: tuple[Field, ...],
+    fds: dict[int, Channel],
+    streams: tuple[Stream, ...],
+    span: Span,
+    given: tuple[str, ...] = (),
 ) -> State | None:
     """A call of a function that this text defines: its body with the arguments in place."""
     ev.called.add(id(body))
@@ -87,7 +95,7 @@ def call(
         recursion.widen(state, next(entry for entry in reversed(ev.entries) if entry.name == name))
     ev.entries.append(recursion.Entry(name, state))
     ev.calls.append(name)
-    frame = Frame(False)
+    frame = Frame(False, given)
     ev.frames.append(frame)
     context = ev.context
     ev.context = (*context, "function")

@@ -78,24 +78,52 @@ def _passes(ev: Evaluator, run: Callable[[], None]) -> None:
         start = changed.copy()  # `before` is what stands when the body never runs
         ev.state = changed.copy()
         run()
-        grown = [name for name, value in ev.state.variables.items() if _grows(start.variables.get(name), value)]
-        if grown:  # `x+=more`: another value in each pass
-            forget()
-            for name in grown:
-                start.variables[name] = Text((), "changed in a loop", (), _beginning(start.variables[name]))
-            ev.state = start
-            run()
+        _grow(ev, start, forget, run)
     ev.state = merge(before, ev.state)
     ev.out = values.join(marks[3], ev.out)
 
 
+def _grow(ev: Evaluator, start: State, forget: Callable[[], None], run: Callable[[], None]) -> None:
+    """More passes while each gives a variable or the directory other values than the one before: `x+=more`, `x=$y; y=$z`, `cd ..`."""
+    for last in (False, True):
+        grown = [name for name, value in ev.state.variables.items() if _grows(start.variables.get(name), value)]
+        moved = _grows(start.cwd, ev.state.cwd)
+        if not grown and not moved:
+            return
+        forget()
+        start = start.copy()
+        for name in grown:
+            start.variables[name] = Text((), "changed in a loop", (), "" if last else _beginning(start.variables[name], ev.state.variables[name]))
+        if moved:
+            start.cwd = _upwards(start.cwd, ev.state.cwd)
+        ev.state = start.copy()
+        run()
+
+
 def _grows(old: object, new: object) -> bool:
     """Whether one more pass gives a variable values that it did not have before."""
-    return isinstance(old, Text) and isinstance(new, Text) and old.known and new.known and not set(new.values) <= set(old.values)
+    if not isinstance(old, Text) or not isinstance(new, Text):
+        return False
+    if not old.known:
+        ends = [(value, value) for value in new.values] or [(new.prefix, new.suffix)]
+        return not all(first.startswith(old.prefix) and last.endswith(old.suffix) for first, last in ends)
+    return not new.known or not set(new.values) <= set(old.values)
 
 
-def _beginning(value: object) -> str:
-    return values.common_prefix(value.values) if isinstance(value, Text) else ""
+def _beginning(old: object, new: object) -> str:
+    heads: list[str] = []
+    for text in (old, new):
+        assert isinstance(text, Text)  # as _grows found them
+        heads += map(values.literal_head, text.values) if text.glob else text.values or (text.prefix,)
+    return values.common_prefix(tuple(heads))
+
+
+def _upwards(old: Text, new: Text) -> Text:
+    """The directories of a loop that goes up and up: all that are above; unknown when it goes elsewhere."""
+    above = [value[:at] or "/" for value in old.values for at, mark in enumerate(value) if mark == "/"]
+    if new.known and not old.glob and set(new.values) <= {*old.values, *above}:
+        return values.one_of([*old.values, *above])
+    return Text((), "changed in a loop", new.origins, _beginning(old, new))
 
 
 def _widened(text: Text) -> Text:
@@ -122,7 +150,7 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
     reads = _reads_lines(node.condition)
     rest = ev.state.rest(feed)
     end = _delimiter(node.condition) if reads else "\n"
-    if reads and _whole_lines(node.condition) and rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
+    if reads and not node.until and _whole_lines(node.condition) and rest is not None and ev.unrolled < MAX_UNROLLED_ALL:
         rounds = rest.count(end) + (not rest.endswith(end))
         if rounds <= MAX_UNROLLED:
             for _ in range(rounds):
@@ -152,7 +180,7 @@ def _run_loop(ev: Evaluator, node: Loop) -> None:
 
     dead = ev.state.dead
     _passes(ev, run)
-    if reads:
+    if reads and not node.until:
         _found_no_more(ev, node.condition)
 
 
@@ -233,6 +261,7 @@ def _run_for(ev: Evaluator, node: For) -> None:
     if node.select:
         joined = values.one_of(["", *(v for t, _ in items for v in t.values)])
         items = [(joined, True)]
+        ev.state.unread = {**ev.state.unread, ev.state.fds[0]: None}  # the answers are read from there
         ev.state.assign("REPLY", values.unknown("an answer", "read"))
     if len(items) > MAX_UNROLLED or ev.unrolled + len(items) > MAX_UNROLLED_ALL:
         texts = [t for t, _ in items]

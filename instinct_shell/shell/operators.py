@@ -41,7 +41,7 @@ def operate(ev: Evaluator, part: Param, text: Text) -> Text:
         if "&" in replacement.text and "no_patsub_replacement" in ev.state.options:
             plain = re.sub(r"\\([&\\])", r"\1", replacement.text).replace("\\", "\\\\").replace("&", "\\&")
             changed = values.join(changed, _matched(text, pattern.text, _replacer(op, pattern.text, plain), searched=True))
-        return changed
+        return values.join(Text(("",), unset=text.unset), changed) if text.unset else changed  # of what is unset nothing is made
     if pattern.text is None:
         return Text((), pattern.reason or "pattern", text.origins + pattern.origins)
     if op in ("#", "##", "%", "%%"):
@@ -112,6 +112,8 @@ def _replacer(op: str, pattern: str, replacement: str) -> Callable[[str], str]:
     source = patterns.compiled(pattern).pattern
 
     def put(found: re.Match[str]) -> str:
+        if op == "//" and found.string and found.start() == len(found.string):
+            return ""  # bash looks for no match behind the end
         return re.sub(r"\\(.)|&", lambda m: (m[1] if m[1] in "&\\" else m[0]) if m[1] else found[0], replacement, flags=re.DOTALL)
 
     def change(value: str) -> str:

@@ -126,7 +126,14 @@ def _element(ev: Evaluator, part: Param) -> Text | None:
         for item in found.items.values():
             joined = item if joined is None else values.join(joined, item)
         return joined
-    return found.items.get(key, found.open_)
+    return _item(found, key, part.name)
+
+
+def _item(array: Array, key: str, name: str) -> Text | None:
+    """One element; where what else is in the array is known, it may as well be none."""
+    if key in array.items or array.open_ is None or not array.open_.known:
+        return array.items.get(key, array.open_)
+    return values.join(Text(("",), unset=(name,)), array.open_)
 
 
 def subscript(ev: Evaluator, array: Array, text: Text) -> str | None:

@@ -8,7 +8,7 @@ from functools import reduce
 from . import formats, nested, values
 from .call import Call
 from .separators import split_ifs
-from .setting import give, give_at, literal_name
+from .setting import give, give_at, literal_name, shaped
 from .state import Channel, State
 from .values import Array, Text
 
@@ -60,7 +60,8 @@ def read(ev: Evaluator, call: Call) -> State | None:
         if line.text is not None:
             rows = [split_ifs(line.text, ifs)[0] for ifs in (("",) if exact else ev.all_ifs())]
             if len({tuple(row) for row in rows}) == 1:
-                ev.state.assign(array, Array({str(n): Text((p,)) for n, p in enumerate(rows[0])}))
+                letters = ev.state.letters(array)
+                ev.state.assign(array, Array({str(n): shaped(ev, letters, Text((p,)), call.span) for n, p in enumerate(rows[0])}))
             else:
                 ev.state.assign(array, Array({}, False, values.unknown("split at separators that are not known", "read")))
         else:

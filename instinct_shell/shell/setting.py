@@ -86,6 +86,11 @@ def appended(ev: Evaluator, letters: str, old: Text | None, value: Text, span: S
 
 def shaped(ev: Evaluator, letters: str, value: Text, span: Span = NOWHERE) -> Text:
     """The value as the attributes i, u, l and c have it."""
+    if DOUBT in letters:
+        found = value
+        for letter in sorted({"i", "u", "l", "c"} & set(letters)):
+            found = values.join(found, shaped(ev, letter, value, span))
+        return found
     found = value
     if "i" in letters:
         found = arithmetic(ev, value.text, (), span) if value.text is not None else values.unknown("arithmetic", "arithmetic")
@@ -95,7 +100,7 @@ def shaped(ev: Evaluator, letters: str, value: Text, span: Span = NOWHERE) -> Te
         found = values.transform(value, str.lower)
     elif "c" in letters:
         found = values.transform(value, str.capitalize)
-    return values.join(value, found) if DOUBT in letters and found is not value else found
+    return found
 
 
 def _held(ev: Evaluator, name: str) -> Text:

@@ -241,7 +241,7 @@ class _Adapter(WordAdapter):
         assigned = []
         for argument in node.get("Args") or ():
             if not argument.get("Naked"):
-                assigned.append(self.assignment(argument))
+                assigned.append(self.assignment(argument, braces=True))
             elif argument.get("Value"):
                 found.append(self.word(argument["Value"]))
             elif argument.get("Index"):
@@ -303,7 +303,7 @@ class _Adapter(WordAdapter):
                 parts += self.part(part, True)
         return Heredoc(span, quoted, Word(span, raw, tuple(parts)))
 
-    def assignment(self, node: Json) -> Assignment:
+    def assignment(self, node: Json, braces: bool = False) -> Assignment:
         span = self.span(node)
         name = node["Name"]["Value"]
         if not name.isascii() or not name.isidentifier():
@@ -316,10 +316,10 @@ class _Adapter(WordAdapter):
             for element in array.get("Elems") or ():
                 at = self.index(element["Index"]) if element.get("Index") else None
                 value = element.get("Value")
-                elements.append((at, self.word(value, assignment=at is not None, named=False) if value else plain("", span)))
+                elements.append((at, self.word(value, braces=at is None, assignment=at is not None, named=False) if value else plain("", span)))
             return Assignment(span, name, None, append, index, tuple(elements))
         value = node.get("Value")
-        return Assignment(span, name, self.word(value, assignment=True) if value else None, append, index)
+        return Assignment(span, name, self.word(value, braces=braces, assignment=True) if value else None, append, index)
 
 
 def _has_position(position: Json | None) -> bool:

@@ -18,7 +18,7 @@ from .values import Text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .evaluate import Evaluator
-    from .state import Variable
+    from .state import Hidden
 
 _NUMERIC = frozenset({"-eq", "-ne", "-lt", "-le", "-gt", "-ge"})
 _DECLARING = frozenset({"declare", "typeset", "local", "export", "readonly"})
@@ -62,7 +62,8 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
         _assignments_only(ev, node, fds, streams, span)
         return None
     failed = _each_name(ev, tuple(fields), temporary, declared, fds, streams, span)
-    unsure = declared or fields[-1].many or fields[0].text == "alias"  # which leaves the name alone of `alias name=value`
+    # `alias name=value` and `unset a[1]` leave the name alone of their last word
+    unsure = declared or fields[-1].many or fields[0].text == "alias" or "[" in (fields[-1].text or "")
     last = None if unsure else values.from_field(fields[-1])
     for after in (ev.state, failed):
         if after is not None:
@@ -132,12 +133,13 @@ def invoke(
     try:
         if name is not None and name in state.functions:
             bodies, sure = state.functions[name]
+            given = tuple(variable for variable, _ in temporary)
             if sure and len(bodies) == 1:
-                return frames.call(ev, name, bodies[0], fields, fds, streams, span)
+                return frames.call(ev, name, bodies[0], fields, fds, streams, span, given)
             before, after = state.copy(), None if sure else state
             for body in bodies:
                 ev.state = before.copy()
-                ev.uncertain(partial(frames.call, ev, name, body, fields, fds, streams, span), "branch")
+                ev.uncertain(partial(frames.call, ev, name, body, fields, fds, streams, span, given), "branch")
                 after = ev.state if after is None else merge(after, ev.state)
             ev.state = after or before
             if sure:
@@ -157,21 +159,25 @@ def invoke(
         return handler(ev, call)
     finally:
         if held is not None:
-            for variable, value in held:
-                if value is MISSING:
-                    ev.state.variables.pop(variable, None)
-                else:
-                    ev.state.variables[variable] = value
+            for variable, hidden in held:
+                ev.state.restore(variable, hidden)
             if "posix" in ev.state.options and name in _SPECIAL:  # there the assignment stays
                 for variable, field in temporary:
                     ev.state.assign(variable, values.from_field(field))
 
 
-def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Variable]]:
-    held: list[tuple[str, Variable]] = []
-    for name, field in temporary:
-        held.append((name, ev.state.variables.get(name, MISSING)))
-        ev.state.variables[name] = values.from_field(field)
+def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Hidden]]:
+    held: list[tuple[str, Hidden]] = []
+    for given, field in temporary:
+        name, value = ev.state.stands_for(given) or given, values.from_field(field)
+        before = ev.state.variables.get(name, MISSING)
+        letters = ev.state.attributes.get(name, "")
+        held.append((name, (before, letters, True)))
+        if "r" not in letters:
+            ev.state.attributes = {**ev.state.attributes, name: ""} if letters else ev.state.attributes
+        else:  # bash complains, and runs the command with the old value
+            value = values.join(value, before) if isinstance(before, Text) else values.unknown("a read-only variable", "variable", name)
+        ev.state.variables[name] = value
     return held
 
 

@@ -26,7 +26,7 @@ class Runs:
     def __init__(self) -> None:
         self.busy = False  # a trap does not interrupt a trap
         self.signalled = False  # the text sends signals
-        self.seen: dict[Trap, int] = {}  # the version of the state that it ran in last
+        self.seen: dict[Trap, tuple[int, object]] = {}  # the version of the state that it ran in last, and `$_`
         self.counts: dict[Trap, int] = {}
         self.changes: dict[str, None] = {}  # variables that they have changed
 
@@ -64,13 +64,13 @@ def signal(ev: Evaluator) -> None:
 
 def _run_here(ev: Evaluator, trap: Trap) -> None:
     runs, state = ev.trapped, ev.state
-    if runs.seen.get(trap) == state.version:
+    if runs.seen.get(trap) == (state.version, state.last):
         return
     count = runs.counts[trap] = runs.counts.get(trap, 0) + 1
     inner = state.copy()
     if count > MAX_RUNS:
         ev.forget(tuple(name for name in runs.changes if name not in state.references), "changed by a trap")
-        runs.seen[trap] = ev.state.version
+        runs.seen[trap] = ev.state.version, ev.state.last
         if count > MAX_RUNS + 1:
             return
         inner = _nothing_known(ev, trap[0])
@@ -84,7 +84,7 @@ def _run_here(ev: Evaluator, trap: Trap) -> None:
     runs.changes |= dict.fromkeys(name for name, value in after.variables.items() if value is not before.get(name))
     if count <= MAX_RUNS and after.version != state.version:
         ev.state = merge(state, after)
-    runs.seen[trap] = ev.state.version
+    runs.seen[trap] = ev.state.version, ev.state.last
 
 
 def _nothing_known(ev: Evaluator, text: str) -> State:

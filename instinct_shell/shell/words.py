@@ -14,7 +14,8 @@ _ACTIVE = frozenset("{*?[~")
 
 
 def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False, named: bool = True) -> tuple[Part, ...]:
-    """Raw parts with brace expansions, tildes and globs told apart. assignment: a value, where `:` starts a tilde and braces are inert.
+    """Raw parts with brace expansions, tildes and globs told apart. assignment: a value, where `:` starts a tilde; braces are inert there
+    but among the words of `declare` and its kin.
 
     named: bash takes a word `name=value` here for an assignment, as it does among the words of a command.
     """
@@ -24,7 +25,7 @@ def finish(parts: list[Part], *, braces: bool = True, assignment: bool = False, 
     else:
         return tuple(parts)
     parts = _merged(parts)
-    if braces and not assignment:
+    if braces:
         parts = split_braces(parts)
     return split_globs(split_tildes(parts, assignment, named))
 
