@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from .evaluate import Evaluator
     from .state import Trap
 
-MAX_RUNS = 8  # states that one such text runs in; then it runs once with nothing known
+MAX_RUNS = 8  # states that one such text runs in; then it runs with what has changed since the first unknown
+MOST_RUNS = 24  # then with nothing known
 _BETWEEN = frozenset({"DEBUG", "ERR", "RETURN", "CHLD"})
 _ENDS = frozenset({"EXIT", "0"})
 
@@ -21,13 +22,15 @@ _ENDS = frozenset({"EXIT", "0"})
 class Runs:
     """What is known of the traps that have run between commands so far."""
 
-    __slots__ = ("busy", "changes", "counts", "seen", "signalled")
+    __slots__ = ("blurred", "busy", "changes", "counts", "first", "seen", "signalled")
 
     def __init__(self) -> None:
         self.busy = False  # a trap does not interrupt a trap
         self.signalled = False  # the text sends signals
         self.seen: dict[Trap, tuple[int, object]] = {}  # the version of the state that it ran in last, and `$_`
         self.counts: dict[Trap, int] = {}
+        self.first: dict[Trap, State] = {}  # what stood when it ran first
+        self.blurred: dict[Trap, set[str]] = {}  # variables that were unknown in one of its runs
         self.changes: dict[str, None] = {}  # variables that they have changed
 
 
@@ -68,12 +71,18 @@ def _run_here(ev: Evaluator, trap: Trap) -> None:
         return
     count = runs.counts[trap] = runs.counts.get(trap, 0) + 1
     inner = state.copy()
+    runs.first.setdefault(trap, inner.copy())
     if count > MAX_RUNS:
         ev.forget(tuple(name for name in runs.changes if name not in state.references), "changed by a trap")
         runs.seen[trap] = ev.state.version, ev.state.last
-        if count > MAX_RUNS + 1:
+        first, blurred = runs.first[trap], runs.blurred.setdefault(trap, set())
+        names = {name for name, value in state.variables.items() if value is not first.variables.get(name)}
+        if count > MOST_RUNS:
+            names |= {*state.variables, *re.findall(r"[A-Za-z_]\w*", trap[0])}
+        if names <= blurred:
             return
-        inner = _nothing_known(ev, trap[0])
+        blurred |= names
+        inner = _blurred(ev, first, blurred)
     held, ev.captured = ev.captured, False
     ev.state, runs.busy = inner, True
     before = dict(inner.variables)
@@ -87,14 +96,16 @@ def _run_here(ev: Evaluator, trap: Trap) -> None:
     runs.seen[trap] = ev.state.version, ev.state.last
 
 
-def _nothing_known(ev: Evaluator, text: str) -> State:
-    """A state for a text of which only its words are known."""
+def _blurred(ev: Evaluator, first: State, names: set[str]) -> State:
+    """The current state without what changes from run to run."""
     state = ev.state.copy()
-    for name in {*state.variables, *re.findall(r"[A-Za-z_]\w*", text)}:
+    for name in sorted(names):
         if name not in state.references:
             state.assign(name, values.unknown("changes between the runs of a trap", "variable", name))
-    state.positional, state.open_positional = (), True
-    state.cwd = values.unknown("the directory changes between the runs of a trap", "variable", "PWD")
+    if state.positional != first.positional:
+        state.positional, state.open_positional = (), True
+    if state.cwd is not first.cwd:
+        state.cwd = values.unknown("the directory changes between the runs of a trap", "variable", "PWD")
     return state
 
 
