@@ -69,6 +69,8 @@ class _Tool:
         self.words = frozenset(names.words_in(intent.target))
         # The verb is the tool's, not the server's: `mcp__file-editor__read` reads.
         self.own = names.words_in(re.split(r"__|:|/|\.", intent.target)[-1])
+        known = (names.PROGRAMS[word] for word in (*self.own, *names.words_in(intent.target)) if word in names.PROGRAMS)
+        self.program = next(known, "")
 
     # ------------------------------------------------------------ shell text
 
@@ -83,6 +85,7 @@ class _Tool:
                     commands = True
                     if not (self.words & names.DATABASES and _is_sql(text)):
                         yield f"{text} {beside}".strip()
+                        yield from self._of_program(f"{text} {beside}".strip())
                     if _is_sql(text):
                         yield self._client(text)
             elif name in names.SCRIPTS:
@@ -91,8 +94,39 @@ class _Tool:
                 yield from (self._client(";\n".join(found)) for found in (_strings(value),) if found)
             elif name in names.URLS and self.words & names.FETCHES:
                 yield from (f"curl -sS -- {_quoted(url)}" for url in _strings(value) if "://" in url)
-        if beside and not commands and any(name == "argv" for name, _ in arguments):
-            yield beside
+            elif name in names.SUBCOMMANDS and self.program:
+                for text in _strings(value):
+                    commands = True
+                    yield from self._of_program(f"{text} {beside}".strip())
+        if beside and not commands:
+            if any(name == "argv" for name, _ in arguments):
+                yield beside
+            yield from self._of_program(beside)
+        yield from self._dropped(arguments)
+
+    def _of_program(self, text: str) -> Iterator[str]:
+        """The same with the name of the program that the tool is named for, where the text leaves it out."""
+        program = self.program.partition(" ")[0]
+        first = text.split(None, 1)[0].strip("'\"").rpartition("/")[2]
+        if program and first != program and first not in names.PROGRAMS.values():
+            yield f"{self.program} {text if program == self.program else _quoted(text)}"
+
+    def _dropped(self, arguments: list[tuple[str, object]]) -> Iterator[str]:
+        """`drop-collection`, `drop_table`, and `delete-many` without a filter, of a database's tools: the equal statement."""
+        mongo = self.program.startswith("mongosh")
+        if not (mongo or self.words & names.DATABASES):
+            return
+        named = {name: text for name, value in arguments if name in names.DROPPED_NAMES for text in _strings(value)}
+        what = next((word.removesuffix("s") for word in self.own if word in names.DROPPED), "")
+        if "drop" in self.own and what:
+            name = next((text for kind in (what, f"{what}name", "name") if (text := named.get(kind, ""))), "")
+            if mongo:
+                yield f"mongosh --eval {_quoted(f'db.getCollection({json.dumps(name)}).drop()' if what == 'collection' else 'db.dropDatabase()')}"
+            elif name:
+                yield self._client(f'DROP {what.upper()} "{name}"')
+        elif mongo and "delete" in self.own and "many" in self.own and (name := named.get("collection", named.get("collectionname", ""))):
+            if not any(value for argument, value in arguments if argument in ("filter", "query")):
+                yield f"mongosh --eval {_quoted(f'db.getCollection({json.dumps(name)}).deleteMany({{}})')}"
 
     def _scripts(self, value: object) -> Iterator[str]:
         for text in _strings(value):
@@ -121,7 +155,12 @@ class _Tool:
         found: dict[str, list[str]] = {"path": [], "source": [], "destination": [], "output": []}
         for name, value in arguments:
             paths = [text for text in _strings(value) if _is_path(text)]
-            for role, known in (("path", names.PATHS), ("source", names.SOURCES), ("destination", names.DESTINATIONS), ("output", names.OUTPUTS)):
+            for role, known in (
+                ("path", names.PATHS),
+                ("source", names.SOURCES),
+                ("destination", names.DESTINATIONS),
+                ("output", names.OUTPUTS),
+            ):
                 if name in known:
                     found[role] += paths
         if verb in ("move", "copy"):
@@ -129,9 +168,15 @@ class _Tool:
             return
         for path in found["output"]:
             yield from self._effects(IntentType.FILE_WRITE, path)
-        kind = {"write": IntentType.FILE_WRITE, "edit": IntentType.FILE_EDIT, "delete": IntentType.FILE_DELETE, "": IntentType.FILE_READ}.get(verb)
+        kind = {
+            "write": IntentType.FILE_WRITE,
+            "edit": IntentType.FILE_EDIT,
+            "delete": IntentType.FILE_DELETE,
+            "": IntentType.FILE_READ,
+        }.get(verb)
         whole = verb == "delete" and (
-            any(name in ("recursive", "force") and value is True for name, value in arguments) or not names.FOLDER_WORDS.isdisjoint(self.own)
+            any(name in ("recursive", "force") and value is True for name, value in arguments)
+            or not names.FOLDER_WORDS.isdisjoint(self.own)
         )
         if kind is not None:
             for path in found["path"]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-COMMANDS = frozenset("command commands cmd cmds shellcommand bashcommand commandline shell bash program executable binary".split())
+COMMANDS = frozenset("command commands cmd cmds shellcommand bashcommand commandline clicommand shell bash program executable binary".split())
+SUBCOMMANDS = frozenset("subcommand verb".split())  # of the program that the tool is named for
 SCRIPTS = frozenset("script code sourcecode snippet".split())
 ARGUMENTS = frozenset("args argv arguments argumentlist cmdargs".split())
 FOLDERS = frozenset("cwd workingdirectory workingdir workdir".split())
@@ -39,6 +40,16 @@ PYTHONS = frozenset("python py python3 jupyter ipython".split())
 PAGES = frozenset("browser puppeteer playwright chrome devtools evaluate page js javascript typescript node figma applescript".split())
 SEARCHES = frozenset("search web google brave bing docs find lookup ask memory memories wiki".split())
 FETCHES = frozenset("fetch get download request http browse navigate open crawl scrape curl".split())
+# Tools that are one program's: `{"command": "delete ns x"}` of a tool for Kubernetes leaves its name out.
+PROGRAMS = {
+    **{name: name for name in "kubectl helm docker podman git gh glab aws gcloud gsutil az terraform tofu pulumi ansible heroku fly flyctl".split()},
+    **{name: name for name in "vercel netlify wrangler doctl firebase stripe argocd vault consul etcdctl npm pnpm yarn pip uv cargo make brew rclone".split()},
+    "kubernetes": "kubectl", "k8s": "kubectl", "opentofu": "tofu", "azure": "az", "gcp": "gcloud", "redis": "redis-cli", "valkey": "redis-cli",
+    "mongo": "mongosh --eval", "mongodb": "mongosh --eval", "cloudflare": "wrangler",
+}  # fmt: skip
+# What a tool named `drop-collection` or `drop_table` drops, and the arguments that name it.
+DROPPED = frozenset("database databases schema table tables collection collections".split())
+DROPPED_NAMES = frozenset("collection collectionname table tablename database databasename schema schemaname name".split())
 # Their paths are names on another machine.
 ELSEWHERE = frozenset(
     "github gitlab bitbucket gitea s3 gcs drive gdrive dropbox notion confluence figma slack jira linear http https api rest graphql".split()

@@ -43,6 +43,29 @@ def files(tool: str, given: object) -> list[tuple[str, str]]:
         ("mcp__db__run", {"statements": ["SELECT 1", "TRUNCATE users"]}, "psql -c 'SELECT 1;\nTRUNCATE users'"),
         ("mcp__db__run", {"command": "SELECT count(*) FROM t"}, "psql -c 'SELECT count(*) FROM t'"),
         ("mcp__web__fetch", {"url": "https://example.org/x"}, "curl -sS -- 'https://example.org/x'"),
+        # a tool that is one program's leaves its name out
+        ("mcp__kubernetes__kubectl", {"command": "delete ns prod"}, "bash -c 'delete ns prod'\nbash -c 'kubectl delete ns prod'"),
+        ("mcp__kubernetes__kubectl", {"command": "kubectl get pods"}, "kubectl get pods"),
+        ("mcp__kubernetes__run", {"args": "delete ns prod"}, "kubectl delete ns prod"),
+        ("mcp__helm__helm", {"subcommand": "uninstall", "args": ["web"]}, "helm uninstall 'web'"),
+        ("mcp__terraform__ExecuteTerraformCommand", {"command": "destroy"}, "bash -c 'destroy'\nbash -c 'terraform destroy'"),
+        ("mcp__aws__call_aws", {"cli_command": "aws s3 ls"}, "aws s3 ls"),
+        ("mcp__redis__execute", {"command": "FLUSHALL"}, "bash -c 'FLUSHALL'\nbash -c 'redis-cli FLUSHALL'"),
+        (
+            "mcp__mongodb__drop-collection",
+            {"database": "shop", "collection": "orders"},
+            "mongosh --eval 'db.getCollection(\"orders\").drop()'",
+        ),
+        ("mcp__mongodb__drop-database", {"database": "shop"}, "mongosh --eval 'db.dropDatabase()'"),
+        (
+            "mcp__mongodb__delete-many",
+            {"collection": "orders", "filter": {}},
+            "mongosh --eval 'db.getCollection(\"orders\").deleteMany({})'",
+        ),
+        ("mcp__mongodb__delete-many", {"collection": "orders", "filter": {"id": 1}}, ""),
+        ("mcp__mongodb__find", {"collection": "orders", "filter": {}}, ""),
+        ("mcp__postgres__drop_table", {"table": "orders"}, "psql -c 'DROP TABLE \"orders\"'"),
+        ("mcp__notes__drop_table", {"table": "orders"}, ""),  # no database's tool
         # what says nothing stays an unknown call, as it was
         ("mcp__web__search", {"query": "delete from users"}, ""),
         ("mcp__memory__recall", {"query": "delete the old users"}, ""),
@@ -74,8 +97,16 @@ HERE = judging.WORKSPACE
         ("mcp__filesystem__read_file", {"path": ".env"}, [("file.read", f"{HERE}/.env")]),
         ("mcp__filesystem__readMultipleFiles", {"paths": ["a", ".env"]}, [("file.read", f"{HERE}/a"), ("file.read", f"{HERE}/.env")]),
         ("mcp__filesystem__delete_file", {"file_path": "a"}, [("file.delete", f"{HERE}/a")]),
-        ("mcp__filesystem__move_file", {"source": "a", "destination": "~/.bashrc"}, [("file.move", f"{HERE}/a"), ("file.write", HOME_FILE)]),
-        ("mcp__filesystem__copy_file", {"source": ".env", "destination": "b"}, [("file.read", f"{HERE}/.env"), ("file.write", f"{HERE}/b")]),
+        (
+            "mcp__filesystem__move_file",
+            {"source": "a", "destination": "~/.bashrc"},
+            [("file.move", f"{HERE}/a"), ("file.write", HOME_FILE)],
+        ),
+        (
+            "mcp__filesystem__copy_file",
+            {"source": ".env", "destination": "b"},
+            [("file.read", f"{HERE}/.env"), ("file.write", f"{HERE}/b")],
+        ),
         ("mcp__shots__take", {"savePath": "~/.bashrc"}, [("file.write", HOME_FILE)]),
         ("mcp__images__describe", {"path": ".env"}, [("file.read", f"{HERE}/.env")]),
         ("str_replace_editor", {"command": "create", "path": "a"}, [("file.write", f"{HERE}/a")]),
