@@ -193,6 +193,18 @@ def gone(marker: str, seconds: float = 10) -> bool:
     return True
 
 
+def told_of(marker: str) -> list[str]:
+    """What the processes with the marker in their command line are and do, for the message of a test that found them alive."""
+    found = []
+    for pid in processes_with(marker):
+        with contextlib.suppress(OSError):
+            entry = Path(f"/proc/{pid}")
+            status = [line for line in (entry / "status").read_text(encoding="utf-8").splitlines() if line.startswith(("State", "PPid", "NSpid", "SigPnd", "ShdPnd"))]
+            words = (entry / "cmdline").read_bytes().replace(b"\0", b" ")[:300]
+            found.append(f"{pid} {status} in {(entry / 'wchan').read_text(encoding='ascii')}: {words!r}")
+    return found
+
+
 class Running(subprocess.Popen[bytes]):
     """A process that its `with` ends, whatever became of the test: a plain one would be waited for."""
 

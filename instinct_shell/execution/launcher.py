@@ -2,9 +2,12 @@
 
     launcher -> (a short-lived process that enters the namespaces) -> attendant, PID 1 inside -> the command
     launcher -> attendant, outside -> the command, in the namespaces of a session that its holder keeps (jail/session.py)
+    launcher -> a process that stays beside -> bubblewrap -> attendant, PID 1 inside -> the command
+    launcher -> a process that stays beside -> attendant -> the command, at level partial
 
-The attendant is the launcher's own child, so that the launcher sees it end, and with it everything in a jail that is the command's alone. Nothing
-runs unless every step succeeded: each process writes the step that failed to one close-on-exec pipe, and the launcher turns that into a JailError.
+Where we make the namespaces the attendant is the launcher's own child, so that the launcher sees it end, and with it everything in a jail that is the
+command's alone. Nothing runs unless every step succeeded: each process writes the step that failed to one close-on-exec pipe, and the launcher turns
+that into a JailError.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import time
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
 from . import supervise
-from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, network, overlay, privileges, probe, syscalls, view
+from .jail import bubblewrap, confinement, descriptors, landlock, mounts, namespaces, network, overlay, probe, syscalls, view
 from .jail.syscalls import StepFailed
 from .relay import Relays
 from .renames import Renames
@@ -139,7 +142,6 @@ class Launcher:
             descriptors.check_extra(spec.descriptors)
             with Relays(handed, spec.limits.output_bytes) as relays, network.Passage(spec, membership, self._book) as passage:
                 reader, writer = os.pipe2(os.O_CLOEXEC)
-                family = self._family(with_namespaces)
                 supervisor = self._supervisor() if spec.supervise_execs else None
                 renames = Renames(plan) if with_namespaces and not spec.read_only else None
                 mask = signal.pthread_sigmask(signal.SIG_BLOCK, supervise.ALL_SIGNALS)
@@ -158,9 +160,9 @@ class Launcher:
                         supervisor.start()
                     watch = Watch(child, reader, relays, spec.limits.wall_seconds, dedicated=self._dedicated, own_tree=with_namespaces)
                     watch.overgrown = (lambda: overlay.overgrown(spec.overlay)) if spec.overlay else None
-                    watch.family, watch.session, watch.renames = family, membership, renames
+                    watch.session, watch.renames = membership, renames
                     watch.vigil = None if spec.read_only or spec.overlay else self._vigil
-                    watch.end_child = supervise.PARENT_DIED if bubblewrapped else signal.SIGKILL
+                    watch.end_child = supervise.PARENT_DIED if bubblewrapped or not with_namespaces else signal.SIGKILL
                     watch.run(mask)
                 finally:
                     if supervisor is not None:
@@ -190,13 +192,6 @@ class Launcher:
 
         assert self._execs is not None  # `run` has looked
         return Supervisor(self._execs, dedicated=self._dedicated)
-
-    def _family(self, with_namespaces: bool) -> frozenset[int] | None:
-        """Without a pid namespace a dedicated launcher becomes the reaper of orphans, should the attendant be killed; what it has to spare then."""
-        if with_namespaces or not self._dedicated:
-            return None
-        privileges.adopt_orphans()
-        return frozenset(supervise.descendants_of(os.getpid()))
 
 
 def _fill_standard_descriptors() -> tuple[int, ...]:

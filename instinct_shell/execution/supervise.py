@@ -2,7 +2,8 @@
 
 Between the launcher and the command stands the *attendant*. At level full it is PID 1 of the jail's pid namespace: the command must not be, since
 the kernel ignores default signals there, and when PID 1 ends the kernel ends everything else in the namespace. In a session it stands outside, and
-the session's holder ends what is left. At level partial it is the reaper of orphans and ends the tree itself. It speaks to the launcher by lines on
+the session's holder ends what is left. At level partial it is the reaper of orphans and ends the tree itself; should it be killed, the process does
+that which stays beside it. It speaks to the launcher by lines on
 one pipe, the launcher to it by real-time signals.
 """
 
@@ -167,12 +168,33 @@ def _send(pid: int, number: int) -> None:
         pass  # it ended just now; the wait status tells
 
 
-def end_descendants(spared: frozenset[int] = frozenset()) -> None:
-    """Kills and reaps every descendant of this process, which must be the reaper of orphans, but for the `spared` and theirs.
+def stay_beside(attendant: int) -> NoReturn:
+    """Between the launcher and the attendant, or bubblewrap: ends with that one, and all that it leaves with either, whatever they were doing at that
+    moment. This process must be the reaper of orphans."""
+    while signal.sigwaitinfo((signal.SIGCHLD, PARENT_DIED)).si_signo == signal.SIGCHLD:
+        if _ended(attendant):
+            break
+    end_descendants()
+    os._exit(0)
+
+
+def _ended(attendant: int) -> bool:
+    """Reaps what has ended. Whether that one has."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return True  # nothing is left at all
+        if pid in (0, attendant):
+            return pid == attendant
+
+
+def end_descendants() -> None:
+    """Kills and reaps every descendant of this process, which must be the reaper of orphans.
 
     Stops them first, so that none can fork away.
     """
-    while descendants := descendants_of(os.getpid(), spared):
+    while descendants := descendants_of(os.getpid()):
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in descendants:
                 _send(pid, number)
@@ -185,8 +207,8 @@ def end_descendants(spared: frozenset[int] = frozenset()) -> None:
         signal.sigtimedwait((signal.SIGCHLD,), 0.001)
 
 
-def descendants_of(top: int, spared: frozenset[int] = frozenset()) -> list[int]:
-    """All processes below `top`, its zombies included, from one pass over /proc; not the `spared` ones and what is below them."""
+def descendants_of(top: int) -> list[int]:
+    """All processes below `top`, its zombies included, from one pass over /proc."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -199,7 +221,7 @@ def descendants_of(top: int, spared: frozenset[int] = frozenset()) -> list[int]:
     found: list[int] = []
     frontier = [top]
     while frontier:
-        below = [pid for pid in children.get(frontier.pop(), []) if pid not in spared]
+        below = children.get(frontier.pop(), [])
         found += below
         frontier += below
     return found

@@ -39,8 +39,6 @@ class Watch:
         self._deadline = time.monotonic() + wall_seconds if wall_seconds else None
         self._dedicated = dedicated
         self._own_tree = own_tree  # the attendant's death ends everything in its pid namespace
-        # At partial, what a killed attendant leaves behind comes to a dedicated launcher: what of its descendants is none of the run's. Else None.
-        self.family: frozenset[int] | None = None
         self.session: Membership | None = None
         self.renames: Renames | None = None
         self.end_child: int = signal.SIGKILL  # what ends the making of the jail, before there is an attendant
@@ -80,8 +78,6 @@ class Watch:
             by_itself = bool(self._ended) and not self._limit
             if self.session is not None and not self.session.conclude(by_itself=by_itself) and self._killed():
                 self._ended = ()  # by the end of the session
-            if self.family is not None and not self._ended:
-                supervise.end_descendants(self.family)
             self.left_something = self.session is not None and by_itself
             if self.left_something:
                 self._relays.leave(dedicated=self._dedicated)
@@ -265,7 +261,7 @@ class Watch:
             else:
                 os.kill(self._child, self.end_child)
         except ProcessLookupError:
-            pass  # over already, and reaped where it is not our child (bubblewrap's)
+            pass  # over already, and reaped where it is not our child
 
     def _reap(self) -> None:
         for pid in dict.fromkeys((self._child, self._attendant)):

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from jail_harness import Caller, Running, base_spec, gone, processes_with, reachable
+from jail_harness import Caller, Running, base_spec, gone, reachable, told_of
 
 pytestmark = pytest.mark.jail
 ROUNDS = int(os.environ.get("INSTINCT_KILLS", "40"))
@@ -52,7 +52,7 @@ def test_kill_at_a_random_moment(caller: Caller, level: str, victim: str) -> Non
                 os.killpg(running.pid, signal.SIGKILL)
             else:
                 running.kill()
-        assert gone(marker), f"round {round_number}: {processes_with(marker)} live on"
+        assert gone(marker), f"round {round_number}: {told_of(marker)} live on"
         if round_number % 5 == 0:
             assert caller.shell(workspace, "echo next", at=level).out == b"next\n"
     assert caller.shell(workspace, "echo next", at=level).out == b"next\n"
@@ -78,29 +78,46 @@ def test_bubblewrap_leaves_nothing_that_waits_for_it(caller: Caller) -> None:
             else:
                 select.select([], [], [], chance.uniform(0.0, 0.004))
             running.kill()
-        assert gone(inside), f"round {round_number}: {processes_with(inside)} live on"
+        assert gone(inside), f"round {round_number}: {told_of(inside)} live on"
 
 
-@pytest.mark.parametrize("victim", ["launcher", "child", "child and launcher", "bubblewrap"])
-def test_bubblewrap_killed_from_outside_leaves_no_command(caller: Caller, victim: str) -> None:
-    """Of the chain launcher, its child, bubblewrap, whichever is killed while the jail is being made: the others end, and the command with them."""
-    reachable(caller, "bubblewrap")
+@pytest.mark.parametrize("victim", ["launcher", "child", "child and launcher", "next", "next and launcher"])
+@pytest.mark.parametrize("where", ["bubblewrap", "partial"])
+def test_whoever_is_killed_while_a_jail_is_made_no_command_is_left(caller: Caller, where: str, victim: str) -> None:
+    """Of the chain launcher, its child, bubblewrap or the attendant: the others end, and the command with them."""
+    reachable(caller, where)
     workspace = caller.folder()
     inside = str(caller.code / "instinct_shell" / "execution" / "jail" / "stage.py")
-    chance = random.Random(f"{victim} 20261130")
-    for round_number in range(ROUNDS // 2):
+    chance = random.Random(f"{where} {victim} 20261130")
+    for round_number in range(ROUNDS // 4):
         marker = f"67{os.getpid()}.{round_number}{time.monotonic_ns() % 10**6}"
         spec = {**base_spec(workspace), "argv": ["/bin/bash", "-c", f"setsid sleep {marker} & sleep {marker}"]}
-        with Running(caller.driver(spec, at="bubblewrap"), start_new_session=True, stderr=subprocess.DEVNULL) as running:
+        with Running(caller.driver(spec, at=where), start_new_session=True, stderr=subprocess.DEVNULL) as running:
             child = _awaited_child(running.pid)
-            program = _awaited_child(child) if victim == "bubblewrap" else 0
+            follower = _awaited_child(child) if "next" in victim else 0
             _let_pass(chance.uniform(0.0, 0.02 if round_number % 4 else 0.1))  # every fourth may be well into the run
-            for pid in {"launcher": [running.pid], "child": [child], "child and launcher": [child, running.pid], "bubblewrap": [program]}[victim]:
-                os.kill(pid, signal.SIGKILL)
+            for name in victim.split(" and "):
+                os.kill({"launcher": running.pid, "child": child, "next": follower}[name], signal.SIGKILL)
             assert running.wait(20), f"round {round_number}: it ended well"
-        assert gone(marker), f"round {round_number}: {processes_with(marker)} live on"
-        assert gone(inside), f"round {round_number}: {processes_with(inside)} live on"
-    assert caller.shell(workspace, "echo next", at="bubblewrap").out == b"next\n"
+        assert gone(marker), f"round {round_number}: {told_of(marker)} live on"
+        assert gone(inside), f"round {round_number}: {told_of(inside)} live on"
+    assert caller.shell(workspace, "echo next", at=where).out == b"next\n"
+
+
+def test_a_host_program_keeps_nothing_of_a_killed_attendant(caller: Caller) -> None:
+    """At partial nothing ends by itself, and a program that is not there for one command does not take in orphans."""
+    workspace, marker = caller.folder(), f"71{os.getpid()}.{time.monotonic_ns() % 10**6}"
+    code = (
+        f"import sys\nsys.path.insert(0, {str(caller.code)!r})\n"
+        "from instinct_shell.execution.launcher import Launcher\nfrom instinct_shell.model.jailspec import JailLevel, JailSpec\n"
+        f"words = ('/bin/bash', '-c', 'setsid sleep {marker} & exec sleep {marker}')\n"
+        f"spec = JailSpec(workspace={str(workspace)!r}, cwd={str(workspace)!r}, argv=words, env=(), least_level=JailLevel.PARTIAL)\n"
+        "print(Launcher(at=JailLevel.PARTIAL).run(spec).status, flush=True)\n"
+    )
+    with Running(caller.argv([caller.python, "-I", "-c", code]), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        os.kill(_attendant_of(program.pid), signal.SIGKILL)
+        assert program.communicate(timeout=20)[0] == b"125\n"
+        assert gone(f"sleep\0{marker}")
 
 
 def _awaited_child(pid: int) -> int:
@@ -130,12 +147,14 @@ def test_kill_of_the_attendant_ends_the_command(caller: Caller, level: str) -> N
 
 
 def _attendant_of(launcher: int) -> int:
-    """The launcher's child that has itself a child running something else; or the child of bubblewrap, which runs below the launcher's own."""
+    """The launcher's child, or the child of the one that stays beside, or that of bubblewrap there: whose own child runs something else."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         below = _children(launcher)
-        programs = [program for beside in below for program in _children(beside) if b"bwrap" in _command_line(program)]
-        for child in [*below, *(inner for program in programs for inner in _children(program))]:
+        second = [each for beside in below for each in _children(beside)]
+        forks = [each for each in second if _command_line(each) == _command_line(launcher)]  # no command
+        inner = [each for program in second if b"bwrap" in _command_line(program) for each in _children(program)]
+        for child in [*below, *forks, *inner]:
             if any(_command_line(grandchild).split(b"\0")[0].endswith(b"sleep") for grandchild in _children(child)):  # not a fork of the driver's
                 return child
         select.select([], [], [], 0.01)

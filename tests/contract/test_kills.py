@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from engines import LAUNCHERS, Engines, copied_checkout, own_engines
-from jail_harness import cannot, gone, processes_with
+from jail_harness import cannot, gone, told_of
 
 from instinct_shell.execution.jail import session as jail_session
 from instinct_shell.execution.sessions import folder_of
@@ -104,7 +104,7 @@ def test_killed_at_random_moments(engines: Engines, launcher: str, profile: str,
                     pass  # ended with another one
             select.select([], [], [], chance.uniform(0.0, 0.05))
             running.kill()  # the engine and its workers are none of a command's parents: it goes on without them
-        assert gone(marker), f"round {number}, {victim}: {processes_with(marker)} live on"
+        assert gone(marker), f"round {number}, {victim}: {told_of(marker)} live on"
         assert engines.program(program, *options, "echo next").stdout == b"next\n", (number, victim)
     assert engines.program("instinct", "audit", "verify", "--replay").returncode == 0
     judged = [record for record in engines.records() if record["kind"] == "judged"]

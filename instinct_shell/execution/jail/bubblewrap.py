@@ -18,11 +18,9 @@ nobody writes to, the lifeline: it is closed by the kernel when that child ends,
 from __future__ import annotations
 
 import os
-import signal
 import stat
 import sys
 
-from .. import supervise
 from ..watch import BUBBLEWRAP_STEP
 from . import view
 from .plan import LayerKind
@@ -31,8 +29,6 @@ from .syscalls import StepFailed
 STEP = BUBBLEWRAP_STEP
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import NoReturn
-
     from .confinement import Confinement
     from .plan import Layer, Plan
 
@@ -204,23 +200,3 @@ def start(confinement: Confinement, report: int, lifeline: int) -> int:
         except OSError as problem:
             raise StepFailed(STEP, problem.errno or 0) from None
     return child
-
-
-def stay_beside(program: int) -> NoReturn:
-    """Ends with bubblewrap, and everything that it has started with the launcher, whatever they were doing at that moment."""
-    while signal.sigwaitinfo((signal.SIGCHLD, supervise.PARENT_DIED)).si_signo == signal.SIGCHLD:
-        if _ended(program):
-            break
-    supervise.end_descendants()
-    os._exit(0)
-
-
-def _ended(program: int) -> bool:
-    """Reaps what has ended. Whether this program has."""
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return True  # nothing is left at all
-        if pid in (0, program):
-            return pid == program

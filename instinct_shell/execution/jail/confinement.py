@@ -80,7 +80,7 @@ class Confinement:
             program = bubblewrap.start(self, report, lifeline)
             self._empty_standard_descriptors()
             self._close_all_but(held)
-            bubblewrap.stay_beside(program)
+            supervise.stay_beside(program)
         except BaseException as problem:  # noqa: BLE001  # as in `enter`
             step = problem.step if isinstance(problem, StepFailed) else f"{bubblewrap.STEP}: {type(problem).__name__} {problem}"
             _tell(report, getattr(problem, "errno", 0) or 0, step)
@@ -153,8 +153,9 @@ class Confinement:
                 view.build(self.plan, self.spec, os.getuid(), self._terminal())
                 privileges.hide_memory()
             else:
-                os.write(report, b"attendant %d\n" % os.getpid())
                 self._stay_with_launcher(supervise.PARENT_DIED, report)
+                self._leave_one_beside()
+                os.write(report, b"attendant %d\n" % os.getpid())
                 privileges.adopt_orphans()
                 self._enter_folder()
             self._start_command(report)
@@ -185,6 +186,18 @@ class Confinement:
         try:
             os.write(report, b"\n")
         except BrokenPipeError:
+            os._exit(0)
+
+    def _leave_one_beside(self) -> None:
+        """Goes on in a child. Without a pid namespace nothing ends with the attendant by itself: each of the two ends what the other one leaves."""
+        privileges.adopt_orphans()
+        beside = os.getpid()
+        if attendant := os.fork():
+            self._empty_standard_descriptors()
+            self._close_all_but()
+            supervise.stay_beside(attendant)
+        privileges.die_with_parent(supervise.PARENT_DIED)
+        if os.getppid() != beside:
             os._exit(0)
 
     def _hand_out_listeners(self) -> None:
