@@ -233,6 +233,9 @@ def remote(call: Call, scene: Scene) -> Iterator[Effect]:
     if verb in ("add", "set-url") and len(words) > 1:
         yield git_config.setting(call, f"remote.{_text(words[0])}.url", words[1], "local")
         scene.aliases[f"remote {_text(words[0])}"] = words[1]
+        mirror = call.value("--mirror")
+        if verb == "add" and call.has("--mirror") and (mirror is None or mirror.text != "fetch"):
+            scene.settings[f"remote.{_text(words[0]).lower()}.mirror"] = literal("true")
         yield from transport(call, scene, words[1])
     elif verb in ("remove", "rm", "rename") and words:
         yield git_config.setting(call, f"remote.{_text(words[0])}.url", literal(""), "local", unset="1")

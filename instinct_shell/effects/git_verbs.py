@@ -52,6 +52,9 @@ def reset(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def checkout(call: Call, scene: Scene) -> Iterator[Effect]:
     """checkout: of paths it overwrites them; with -f it throws local changes away; else it refuses when work would be lost."""
+    from .projects import hooks
+
+    yield from hooks(call, scene, "post-checkout")
     paths = after_dashes(call)
     operands = call.operands
     if call.has("-f", "--force"):
@@ -86,6 +89,9 @@ def restore(call: Call, scene: Scene) -> Iterator[Effect]:
 
 def switch(call: Call, scene: Scene) -> Iterator[Effect]:
     """switch: refuses when work would be lost, unless told to discard it."""
+    from .projects import hooks
+
+    yield from hooks(call, scene, "post-checkout")
     if call.has("-f", "--force", "--discard-changes"):
         yield discard_all(call, force="1")
     created = call.value("-c", "-C", "--create", "--force-create")
@@ -260,6 +266,9 @@ def rebase(call: Call, scene: Scene) -> Iterator[Effect]:
         if option in ("-x", "--exec"):
             yield from run_text(call, scene, field, via="git rebase --exec")
     yield from skipped_hooks(call, ("--no-verify",))
+    from .projects import hooks
+
+    yield from hooks(call, scene, "pre-rebase", "post-rewrite")
 
 
 def bisect(call: Call, scene: Scene) -> Iterator[Effect]:

@@ -14,6 +14,7 @@ from ..shell.invocation import Field, Invocation, Known, literal
 from .call import Call, Program, Scene, fold, inside
 from .handed import handed
 from .options import make_call
+from .pointed import pointed, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield _hijack(call, variable, text or value.prefix)
     elif variable in LOADERS:
         yield from _loaded(variable, value, call, scene)
-        if text is None or not is_plain(variable, text):
+        yield from pointed(variable, value, call, scene)
+        if text is None or not (is_plain(variable, text) or _is_read(variable, text, call, scene)):
             yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable == "MAKEFLAGS":
         if text is None or is_make_text(text):
@@ -115,7 +117,14 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield _hijack(call, variable, text if text is not None else value.prefix)
     elif variable.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "GIT_CONFIG_PARAMETERS", "BASH_FUNC_")):
         yield from _git_config(variable, value, call, scene)
+    elif "/" in (text or "") or variable.startswith(("LUA_INIT", "npm_config_", "NPM_CONFIG_")) or variable == "GOFLAGS":
+        yield from pointed(variable, value, call, scene)
     yield from handed(variable, value, call)
+
+
+def _is_read(variable: str, text: str, call: Call, scene: Scene) -> bool:
+    """Whether a shell's start-up file was written by the same text, so that what it does is known and judged."""
+    return variable in ("BASH_ENV", "ENV") and bool(written(text, call, scene)) and scene.sources.get(fold(text), "") != "network"
 
 
 # Loader variables whose value is a file of code, and the program that reads it.
@@ -167,6 +176,8 @@ def _command(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[
     text = text.lstrip("|-").replace("%s", "").strip()
     if not text:
         return
+    if variable.endswith("EDITOR") or variable == "VISUAL":
+        text += " /tmp/message-to-edit"  # an editor is given the file; `printf x >` is one too
     yield from scene.nested_shell(text, call, via=variable)
 
 

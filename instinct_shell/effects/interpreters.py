@@ -236,6 +236,9 @@ def php(call: Call, scene: Scene) -> Iterator[Effect]:
             return
         elif letter in ("-d", "-c", "-t", "-z", "-F"):
             at += not rest
+            name, _, file = shown(value).partition("=")
+            if letter == "-d" and name.strip() in ("auto_prepend_file", "auto_append_file") and file.strip("'\""):
+                yield from run_script(call, scene, literal(file.strip("'\"")), "php", ())
         elif letter == "-f":
             yield from run_script(call, scene, value, "php", tuple(words[at + 1 :]))
             return

@@ -14,6 +14,7 @@ from ..model.effect import Certainty, Effect, EffectKind
 from ..shell.invocation import Field, Known, Origin, literal
 from .call import Call, Scene, inside
 from .followed import GIVEN
+from .output import absolute
 from .roles import weakest
 
 TYPE_CHECKING = False
@@ -93,6 +94,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "php",
     ),
     ("prove", "", "*.t", "perl"),
+    ("pnpm npm yarn bun", "install i add update ci up dedupe import fetch", ".pnpmfile.cjs .pnpmfile.mjs pnpmfile.js yarn.config.cjs", "javascript"),
+    ("ninja samu", "", "build.ninja", "ninja"),
     ("tox", "", "tox.ini", "tox"),
     ("dotnet msbuild", "", "*.csproj *.fsproj Directory.Build.props Directory.Build.targets *.targets", "msbuild"),
     ("cmake ctest", "", "CMakeLists.txt *.cmake", "cmake"),
@@ -132,6 +135,11 @@ _COUNTS = frozenset(
         EffectKind.NET_UPLOAD,
     }
 )
+_LANGUAGES = {
+    **dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"), "javascript"),
+    **dict.fromkeys((".gradle", ".kts", ".groovy"), "groovy"),
+    **{".py": "python", ".rb": "ruby", ".rake": "ruby", ".php": "php", ".cmake": "cmake", ".ninja": "ninja", ".ini": "tox", ".R": "r", ".exs": "elixir"},
+}
 _LOADS: dict[str, list[tuple[frozenset[str], tuple[str, ...], str]]] = {}
 
 
@@ -147,17 +155,38 @@ def loads(name: str) -> list[tuple[frozenset[str], tuple[str, ...], str]]:
 def loaded(call: Call, scene: Scene) -> Iterator[Effect]:
     """Effects of the files of these names that the same text wrote, when this call loads them."""
     written = [path for path, text in scene.files.items() if scene.sources.get(path) != GIVEN and (text or scene.sources.get(path) == "network")]
+    yield from _settings(call, scene) if written else ()
     rows = loads(call.name) if written else []
     if not rows:
         return
     verb = next((word.text or "" for word in call.argv if not (word.text or "-").startswith("-")), "")
     here = call.invocation.cwd.text or scene.workspace
+    named = {absolute((word.text or "").rpartition("=")[2].removeprefix("@"), call.invocation) for word in call.argv}  # `-c FILE`, `--config=FILE`
     for verbs, patterns, language in rows:
         if verbs and verb not in verbs:
             continue
         for path in written:
             if _fits(path, patterns) and (inside(path, here) or inside(path, scene.workspace)):
                 yield from _read(path, call, scene, language)
+            elif path in named and _LANGUAGES.get(posixpath.splitext(path)[1]) == language:
+                yield from _read(path, call, scene, language)
+
+
+_SSH = frozenset("ssh scp sftp autossh mosh sshfs ssh-copy-id".split())
+
+
+def _settings(call: Call, scene: Scene) -> Iterator[Effect]:
+    """Configuration files that a call names and that name commands: `ssh -F FILE`, `--kubeconfig FILE`."""
+    from .pointed import kube_login, ssh_settings, written
+
+    texts = [word.text or "" for word in call.argv]
+    for at, text in enumerate(texts):
+        name, equals, value = text.partition("=")
+        value = value if equals else texts[at + 1] if at + 1 < len(texts) else ""
+        if name == "--kubeconfig":
+            yield from kube_login(written(value, call, scene) or "", call, scene)
+        elif call.name in _SSH and text.startswith("-F"):
+            yield from ssh_settings(written(text[2:] or value, call, scene) or "", call, scene)
 
 
 def _fits(path: str, patterns: tuple[str, ...]) -> bool:
@@ -196,6 +225,14 @@ def tox_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
                 yield from scene.nested_shell(command, call, positional=(literal("sh"), unknown), via="tox")
 
 
+def ninja_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
+    """The commands of the rules of a ninja file; what ninja puts for `$in` and other names is not known."""
+    unknown = Field(Known.DYNAMIC, reason="set by ninja", origins=(Origin("variable", "ninja"),))
+    for match in re.finditer(r"(?m)^[ \t]+command[ \t]*=[ \t]*((?:.*\$\n)*.*)$", text):
+        command = re.sub(r"\$(?:\{\w+\}|\w+)", "${1}", match[1].replace("$\n", " ").replace("$$", "\\$"))
+        yield from scene.nested_shell(command, call, positional=(literal("sh"), unknown), via="ninja")
+
+
 def msbuild_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
     """The commands that a project file of .NET runs while it builds."""
     unknown = Field(Known.DYNAMIC, reason="set by msbuild", origins=(Origin("variable", "msbuild"),))
@@ -204,4 +241,4 @@ def msbuild_effects(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
         yield from scene.nested_shell(re.sub(r"[$@%]\([^)]*\)", "${1}", command), call, positional=(literal("sh"), unknown), via="msbuild")
 
 
-__all__ = ["loaded", "loads", "msbuild_effects", "tox_effects"]
+__all__ = ["loaded", "loads", "msbuild_effects", "ninja_effects", "tox_effects"]

@@ -54,6 +54,8 @@ def _delete_call() -> re.Pattern[str]:
 _HOME = (
     r"""\bhomedir\(\)|\bSystem\.user_home!?(?:\(\))?|\bpath\.expand\(\s*["']~["']\s*\)|\bNSHomeDirectory\(\)|\bgetHomeDirectory\b|"""
     r"""\b(?:Sys\.getenv|System\.get_env|os\.getenv|getenv|System\.getenv|Unix\.getenv|Sys\.getenv|uiop:getenv|posix-getenv)[\s(]+["']HOME["']\s*\)?|"""
+    r"""(?:std::)?env::var(?:_os)?\(\s*"HOME"\s*\)(?:\.(?:unwrap|expect)\([^)]*\)|\?)?|(?:std::env|env|dirs)::home_dir\(\)(?:\.unwrap\(\))?|"""
+    r"""\bSystem\.getProperty\(\s*"user\.home"\s*\)|Environment\.GetFolderPath\(\s*Environment\.SpecialFolder\.UserProfile\s*\)|"""
     r"""\bENV\[\s*["']HOME["']\s*\]|"""
     r"""ProcessInfo\.processInfo\.environment\[\s*["']HOME["']\s*\]!?|\(user-homedir-pathname\)|\(System/getProperty "user\.home"\)"""
 )
@@ -120,6 +122,9 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         inner = match["t"] or match["j"] or match["g"] or ""
         yield from scene.nested_shell(re.sub(r"\\(.)", r"\1", inner), call, via=language)
         rest = rest.replace(match[0], " ")
+    for match in re.finditer(r"""\[((?:\s*["'][^"']*["']\s*,?)+)\](?:\s*as\s+String\[\])?\s*\.execute\(""", rest):
+        found = True
+        yield from scene.nested_argv(tuple(literal(word) for word in re.findall(r"""["']([^"']*)["']""", match[1])), call, via=language)
     for match in _delete_call().finditer(rest):
         found = True
         if match[1] == "rm" and language == "r":

@@ -97,7 +97,7 @@ def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple
 
 # Languages of one tool: the module and the function (text, call, scene) -> effects that read them; imported when one is met.
 READERS = {"elisp": ("lisp", "elisp_effects"), "vim": ("editors", "vim_effects"), "cmake": ("cmake_code", "cmake_effects"), "gdb": ("sessions", "gdb_effects")}
-READERS |= {"tox": ("loaded", "tox_effects"), "msbuild": ("loaded", "msbuild_effects")}
+READERS |= {"tox": ("loaded", "tox_effects"), "msbuild": ("loaded", "msbuild_effects"), "ninja": ("loaded", "ninja_effects")}
 READ_BY_TOKENS = frozenset(("javascript", "perl", "ruby", "php", "lua"))
 
 

@@ -19,10 +19,10 @@ _LONG_WITH_ARGUMENT = frozenset(("--rcfile", "--init-file", "--emulate"))
 class _ShellLine:
     """The options of one shell call, told apart as bash itself does."""
 
-    __slots__ = ("code", "interactive", "login", "noexec", "rest", "startup", "stdin", "unknown")
+    __slots__ = ("code", "interactive", "login", "noexec", "rest", "startup", "stdin", "unknown", "verbose")
 
     def __init__(self, argv: tuple[Field, ...]) -> None:
-        self.code = self.stdin = self.noexec = self.interactive = self.login = False
+        self.code = self.stdin = self.noexec = self.interactive = self.login = self.verbose = False
         self.startup: list[Field] = []
         self.unknown: Field | None = None
         self.rest: tuple[Field, ...] = ()
@@ -59,6 +59,7 @@ class _ShellLine:
                 self.code = self.code or letter == "c"
                 self.stdin = self.stdin or letter == "s"
                 self.noexec = self.noexec or letter == "n"
+                self.verbose = self.verbose or letter == "v"
                 self.interactive = self.interactive or letter == "i"
                 self.login = self.login or letter == "l"
         return takes
@@ -70,6 +71,8 @@ def shell(call: Call, scene: Scene) -> Iterator[Effect]:
     if any(word.text in ("--help", "--version") for word in call.argv[: len(call.argv) - len(line.rest)]):
         return
     if line.noexec and not line.code:
+        for file in line.rest[:1] if line.verbose else ():  # -v prints the lines as they are read
+            yield from file_effects(call, scene, EffectKind.FILE_READ, file)
         return  # `bash -n file` only checks the syntax
     for file in line.startup if line.interactive else ():
         yield from scripts.script_file(call, scene, file, (), via=f"{call.name} --rcfile", read=True)
