@@ -13,7 +13,7 @@ from .call import Call, Program, Scene, path_targets
 from .git_config import command_line_config, settings_around
 from .git_table import VERBS, Verb
 from .options import make_call
-from .roles import file_effects, weakest
+from .roles import below_scratch, file_effects, weakest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,6 +128,8 @@ def _in_folder(call: Call) -> Call:
         target = targets[0][0] if targets else None
         if target is not None and target.kind is TargetKind.PATH and not target.dynamic and len(targets) == 1:
             cwd = literal(target.text, field.span)
+        elif field.text is not None and below_scratch(field, cwd):
+            cwd = cwd.replace(suffix=f"{cwd.suffix}/{field.text}")
         elif target is not None:
             cwd = Field(Known.DYNAMIC, prefix=target.text, suffix=field.suffix, reason=target.dynamic or "one of several folders", origins=field.origins)
     return call if cwd is call.invocation.cwd else call.replace(invocation=call.invocation.replace(cwd=cwd))

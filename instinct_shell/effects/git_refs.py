@@ -213,7 +213,8 @@ def clone(call: Call, scene: Scene) -> Iterator[Effect]:
     """clone: fetches into a new folder."""
     if not call.operands:
         return
-    yield connects(call, call.operands[0])
+    if not re.match(r"(?:file://)?(?:/|\.{1,2}(?:/|$)|~)", _text(call.operands[0])):  # another folder of this machine is no other machine
+        yield connects(call, call.operands[0])
     yield from transport(call, scene, call.operands[0])
     for option, field in call.values:
         if option in ("-c", "--config"):

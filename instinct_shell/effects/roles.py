@@ -72,7 +72,7 @@ def path_effects(call: Call, kind: EffectKind, field: Field, cwd: Field, scene: 
             extra["dynamic"] = DYNAMIC.get(kind, "reader")
             if field.suffix:
                 extra["suffix"] = field.suffix
-            if is_scratch(field):
+            if is_scratch(field) or below_scratch(field, cwd):
                 extra["bound"] = "1"
             elif field.origins:
                 extra["source"] = ",".join(sorted({origin.kind for origin in field.origins}))
@@ -89,6 +89,12 @@ def listed_files(call: Call, kind: EffectKind, field: Field, scene: Scene, **att
 def is_scratch(field: Field) -> bool:
     """Whether an unknown name is surely below a fresh one that mktemp made."""
     return bool(field.origins) and all(origin.kind == "mktemp" for origin in field.origins) and ".." not in field.suffix
+
+
+def below_scratch(field: Field, cwd: Field) -> bool:
+    """Whether a relative name surely lies below a fresh folder that mktemp made."""
+    names = field.values if field.known is not Known.DYNAMIC else (field.prefix or "/",)
+    return cwd.known is Known.DYNAMIC and is_scratch(cwd) and bool(names) and not any(name.startswith("/") or ".." in name for name in names)
 
 
 def _listed(call: Call, kind: EffectKind, field: Field, scene: Scene, attributes: dict[str, str]) -> Iterator[Effect]:

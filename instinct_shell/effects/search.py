@@ -10,7 +10,7 @@ from . import output
 from .call import Call, Program, Scene, path_targets
 from .holes import Holes
 from .listing import Found, listing_of
-from .roles import file_effects, weakest
+from .roles import below_scratch, file_effects, is_scratch, weakest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,6 +235,7 @@ def find(call: Call, scene: Scene) -> Iterator[Effect]:
                         recursive="1",
                         filter=found.filter,
                         dynamic="delete" if target.dynamic else "",
+                        bound="1" if target.dynamic and all(below_scratch(start, call.invocation.cwd) or is_scratch(start) for start in expression.starts) else "",
                     )
         elif action in _EXEC and words:
             yield from on_found(call, scene, words, expression.found(names, narrow), via=f"find {action}")

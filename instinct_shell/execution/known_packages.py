@@ -54,6 +54,10 @@ _FEW = {
         "roxmltree scraper select headless_chrome tungstenite tokio-tungstenite tokio-stream tokio-util async-stream socket2 mio trust-dns-resolver "
         "native-tls openssl"
     ),
+    **dict.fromkeys(("conda", "mamba", "micromamba", "pixi"), (
+        "python nodejs r-base r-essentials gcc gxx gfortran clang compilers make openjdk go rust pip conda mamba git ffmpeg gdal geos proj cudatoolkit cuda-toolkit cudnn "
+        "mkl openblas openssl postgresql sqlite perl ruby julia pytorch pytorch-cuda tensorflow-gpu jupyterlab graphviz pandoc imagemagick libgdal hdf5 zlib curl wget"
+    )),
     "gem": (
         "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods "
         "rspec-rails factory_bot factory_bot_rails faker capybara selenium-webdriver simplecov dotenv dotenv-rails webmock vcr sorbet standard "
@@ -104,6 +108,7 @@ def names(manager: str) -> frozenset[str]:
     for kind in ("", "-tools"):
         with open(os.path.join(os.path.dirname(__file__), "data", f"popular-{ecosystem}{kind}.txt"), encoding="utf-8") as stream:
             found += stream.read().split()
+    found += _FEW.get(manager, "").split()
     return frozenset(normal(manager, name) for name in found)
 
 

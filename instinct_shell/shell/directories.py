@@ -84,10 +84,11 @@ def _resolved(ev: Evaluator, target: Text) -> Text:
             cwd = ev.state.cwd
             prefix = _fold(cwd.prefix) if cwd.prefix.startswith("/") and not value.startswith("..") else ""
             if folder_patterns(cwd.origins):
-                below = tuple(Origin("glob", f"{pattern.rstrip('/')}/{escape_glob(value)}") for pattern in folder_patterns(cwd.origins))
-                return Text((), cwd.reason, below, prefix)
-            if cwd.origins and cwd.origins[0].kind == "mktemp" and not value.startswith(".."):
-                return Text((), cwd.reason, cwd.origins, cwd.prefix, "/" + value)
+                patterns = tuple(Origin("glob", f"{pattern.rstrip('/')}/{escape_glob(value)}") for pattern in folder_patterns(cwd.origins))
+                return Text((), cwd.reason, patterns, prefix)
+            if cwd.origins and cwd.origins[0].kind == "mktemp":
+                below = posixpath.normpath(f"{cwd.suffix.lstrip('/')}/{value}".lstrip("/"))  # with `..` in front when it leads out again
+                return Text((), cwd.reason, cwd.origins, cwd.prefix if below[:2] != ".." else "", f"/{below}" if below != "." else "")
             return Text((), cwd.reason, cwd.origins, prefix)
     return values.one_of(paths, unset=target.unset)
 

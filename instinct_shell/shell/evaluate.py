@@ -306,7 +306,9 @@ class Evaluator:
             self.captured = held
             self.depth -= 1
             self.aborts = aborts
-        if text.known and not text.glob:
+        if text.known and text.glob:
+            return Text(tuple(value.rstrip("\n") for value in text.values), glob=True, unset=text.unset)
+        if text.known:
             return values.transform(text, lambda v: v.rstrip("\n").replace("\0", "")) if text.values != ("",) else text
         if text.origins:
             return Text((), text.reason, text.origins, text.prefix, text.suffix.rstrip("\n"), unset=text.unset)

@@ -133,7 +133,10 @@ def _basename(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text 
         return (found.removesuffix(suffix) if suffix and found != suffix else found) + "\n"
 
     text = values.from_field(words[0])
-    return values.transform(text, change) if not text.glob else None
+    if text.glob:  # the name of each file that matches
+        names = tuple(change(value) for value in text.values)
+        return Text(names, glob=True, unset=text.unset) if all(len(name) > 1 and name[:1] != "/" for name in names) else None
+    return values.transform(text, change)
 
 
 def _dirname(ev: Evaluator, fields: tuple[Field, ...], stdin: Channel) -> Text | None:

@@ -15,6 +15,8 @@ folder first.
 
 from __future__ import annotations
 
+import re
+
 from ...model.effect import Effect, EffectKind
 from ...model.verdict import Decision, Tier
 from ..base import BuiltIn, shown
@@ -127,6 +129,8 @@ class EnvHijack(BuiltIn):
             value = effect.get("value")
             ground = ground_of(intent, profile, situation)
             instead = "run the command without setting the variable"
+            if name == "LD_PRELOAD" and _is_allocator(value):
+                continue
             if name in _ALWAYS or name.startswith("BASH_FUNC_"):
                 found.append(
                     self.finding(
@@ -143,11 +147,38 @@ class EnvHijack(BuiltIn):
         return tuple(found)
 
 
+# Libraries of the system that are put before others to measure or to check, and packages of that kind for node.
+_ALLOCATOR = r"(?:/usr(?:/local)?/lib|/lib|/opt/homebrew/lib|/opt/local/lib)(?:64)?/(?:[\w.-]+/)*lib(?:jemalloc|tcmalloc\w*|mimalloc|hoard|asan|tsan|ubsan|lsan|eatmydata|faketime)[\w.-]*\.so[\d.]*"
+_LOADERS = frozenset(
+    (
+        "tsx tsx/esm tsx/cjs ts-node/register ts-node/esm ts-node/register/transpile-only esbuild-register @swc-node/register @swc/register @babel/register "
+        "source-map-support/register tsconfig-paths/register dotenv/config esm sucrase/register global-agent/bootstrap"
+    ).split()
+)
+
+
+def _is_allocator(value: str) -> bool:
+    return ".." not in value and all(re.fullmatch(_ALLOCATOR, part) for part in re.split(r"[:\s]+", value.strip()))
+
+
+def _harmless_node(value: str) -> bool:
+    """Flags without code, and well-known loaders of the project's own dependencies."""
+    words = value.replace("=", " ").split() if re.search(r"--(?:require|import|loader|experimental-loader)\b|(?:^|\s)-r\b", value) else value.split()
+    loads = False
+    for word in words:
+        if loads and word not in _LOADERS:
+            return False
+        loads = word in ("--require", "-r", "--import", "--loader", "--experimental-loader")
+        if word.startswith("-") and not loads and not word.startswith(_HARMLESS_NODE):
+            return False
+    return not loads
+
+
 def _harmless(name: str, value: str, ground: Ground) -> bool:
     if name == "PATH":
         return _harmless_path(value, ground)
     if name == "NODE_OPTIONS":
-        return all(word.startswith(_HARMLESS_NODE) or not word.startswith("-") for word in value.split())
+        return _harmless_node(value)
     if name in _JAVA:
         return "-javaagent" not in value and "-agentpath" not in value and "-agentlib" not in value
     if name in _PATHS_OF_CODE:
