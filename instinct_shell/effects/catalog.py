@@ -100,7 +100,8 @@ FAMILIES: tuple[tuple[str, str], ...] = (
         "devices",
         "fdisk cfdisk gdisk cgdisk sfdisk sgdisk parted gparted growpart fixparts testdisk addpart delpart resizepart wipefs "
         "blkdiscard badblocks hdparm sdparm tune2fs resize2fs xfs_growfs xfs_repair e2fsck fsck fsck.ext4 ntfsfix debugfs "
-        "dumpe2fs partprobe blockdev smartctl e2label fatlabel swaplabel ddrescue dd_rescue partclone.ext4 gddrescue",
+        "dumpe2fs partprobe blockdev smartctl e2label fatlabel swaplabel bmaptool rpi-imager usbimager "
+        "balena-etcher etcher ddrescue dd_rescue partclone.ext4 gddrescue",
     ),
     (
         "disks",
@@ -223,7 +224,7 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     ),
     (
         "provision",
-        "terraform tofu terragrunt opentofu cdktf pulumi ansible ansible-playbook ansible-pull ansible-console chef-client puppet "
+        "sky skypilot terraform tofu terragrunt opentofu cdktf pulumi ansible ansible-playbook ansible-pull ansible-console chef-client puppet "
         "salt salt-call fab pyinfra capistrano ansible-galaxy cdk serverless sls sam packer vagrant nomad amplify copilot eb "
         "chalice zappa sst waypoint consul boundary crossplane juju cf-deploy nixops colmena deploy-rs kamal dokku caprover "
         "tflint tfsec checkov terrascan infracost ansible-lint ansible-doc ansible-inventory ansible-config cfn-lint "
@@ -242,12 +243,13 @@ FAMILIES: tuple[tuple[str, str], ...] = (
     (
         "secrets",
         "printenv pass gopass sops ansible-vault age rage git-crypt blackbox_cat security vault bao op bw lpass doppler infisical "
-        "chamber secret-tool keyring kwallet-query gnome-keyring teller berglas git-credential mimikatz lazagne trufflehog3",
+        "wg wg-quick chamber secret-tool keyring kwallet-query gnome-keyring teller berglas git-credential mimikatz lazagne trufflehog3",
     ),
     (
         "stores",
         "redis-cli valkey-cli keydb-cli dragonfly-cli mongosh mongo mongocli-shell etcdctl zkCli.sh zkcli influx nats "
-        "memcflush memflush couchbase-cli pulsar-admin kafka-delete-records kafka-delete-records.sh kafka-streams-application-reset arangosh solr "
+        "pg_dropcluster memcflush memflush couchbase-cli pulsar-admin "
+        "kafka-delete-records kafka-delete-records.sh kafka-streams-application-reset arangosh solr "
         "kafka-topics kafka-topics.sh kafkactl kcat rabbitmqadmin rabbitmqctl hdfs hadoop",
     ),
     (

@@ -11,6 +11,7 @@ from ..shell.invocation import literal
 from . import spend
 from .buckets import object_storage
 from .call import Call, Program, Scene
+from .cloud_extras import and_more
 from .database_apis import or_served
 from .expiry import or_expired
 from .hosts import host_of, is_local
@@ -319,7 +320,7 @@ def other_cloud(call: Call, scene: Scene) -> Iterator[Effect]:
     if "reserved" in line and ("create" in line or "purchase" in line):
         yield spend.reserved(call, call.name, line[:80])
         return
-    index, verb = first_verb(words.words, 0 if call.name in ("eksctl", "kops", "kind", "minikube", "k3d", "multipass") else 1)
+    index, verb = first_verb(words.words, 0 if call.name in ("eksctl", "kops", "kind", "minikube", "k3d", "multipass", "vastai", "runpodctl") else 1)
     if not verb:
         verb, index = words.verb(len(words.words) - 1), len(words.words) - 1
     kind = verb_class(verb)
@@ -329,10 +330,10 @@ def other_cloud(call: Call, scene: Scene) -> Iterator[Effect]:
 
 
 PROGRAMS: tuple[Program, ...] = (
-    Program(("aws", "awslocal"), style="raw", describe=or_served(or_expired(aws)), summary="Amazon web services"),
-    Program(("gcloud",), style="raw", describe=or_served(or_expired(gcloud)), summary="Google cloud"),
-    Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=or_expired(gsutil), summary="object storage"),
-    Program(("az",), style="raw", describe=or_served(or_expired(az)), summary="Azure"),
+    Program(("aws", "awslocal"), style="raw", describe=or_served(and_more(or_expired(aws))), summary="Amazon web services"),
+    Program(("gcloud",), style="raw", describe=or_served(and_more(or_expired(gcloud))), summary="Google cloud"),
+    Program(("gsutil", "s3cmd", "s5cmd"), style="raw", describe=and_more(or_expired(gsutil)), summary="object storage"),
+    Program(("az",), style="raw", describe=or_served(and_more(or_expired(az))), summary="Azure"),
     Program(
         (
             "doctl",
@@ -390,7 +391,7 @@ PROGRAMS: tuple[Program, ...] = (
             "limactl",
         ),
         style="raw",
-        describe=or_served(other_cloud),
+        describe=or_served(and_more(other_cloud)),
         summary="cloud service client",
     ),
 )

@@ -8,6 +8,7 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Invocation, Known, literal
 from . import flow, handed_text, output
+from .asked import HOLDERS, held
 from .call import Call, Program, Scene, fold
 from .catalog import MODULES, Catalog, canonical
 from .guard import taken_away
@@ -208,6 +209,8 @@ class Describe:
             yield from flow.named_secrets(call, self.scene, sources=False)
         if name in INCLUDERS:
             yield from included(call, self.scene)
+        if name in HOLDERS:
+            yield from held(call, self.scene)
         if MODULES.get(name) in REMOVERS:
             yield from taken_away(call)
         if self.scene.files:

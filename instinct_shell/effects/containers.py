@@ -264,7 +264,7 @@ def compose(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     for field in top.all("--env-file"):
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
-    if scene.files and verb in ("up", "run", "create", "start", "exec"):
+    if (scene.files or any(field.text == "-" for field in top.all("-f", "--file"))) and verb in ("up", "run", "create", "start", "exec"):
         yield from _written_files(call, scene, top)
     words = split(argv, "-t --timeout --rmi --scale --tail --since --until -n --index --pull --format -s= --signal")
     if verb == "down" and words.has("-v", "--volumes"):
@@ -307,7 +307,7 @@ def compose(call: Call, scene: Scene) -> Iterator[Effect]:
 def _written_files(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
     """What a compose file that the same text wrote gives to its containers: folders of the host, its rights."""
     for field in words.all("-f", "--file") or (literal("docker-compose.yml"), literal("compose.yaml"), literal("compose.yml")):
-        text = scene.files.get(absolute(field.text, call.invocation)) if field.text else None
+        text = scene.files.get(absolute(field.text, call.invocation)) if field.text and field.text != "-" else stdin_text(call.invocation, scene)
         if not text:
             continue
         if re.search(r"\bprivileged\s*:\s*true\b", text):

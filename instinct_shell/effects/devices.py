@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..model.effect import Effect, EffectKind
 from ..model.value import Value
-from ..shell.invocation import Field
+from ..shell.invocation import Field, literal
 from .call import Call, Program, Scene, path_targets
 from .roles import apply_role
 
@@ -72,6 +72,11 @@ _FLAGS = {
 def device(call: Call, scene: Scene) -> Iterator[Effect]:
     """A device tool: its device may lose what it holds."""
     tool = TOOLS[call.name]
+    request = call.value("-R") if call.name == "debugfs" else None
+    if request is not None:
+        asked = (request.text or request.prefix).split()
+        for name in asked[1:2] if asked[0] in ("cat", "dump", "rdump") else ():
+            yield from apply_role("read", literal(name), call, scene)  # past the permissions of the mounted system
     flags = {word.text or word.prefix for word in call.argv if (word.text or word.prefix).startswith(("-", "/"))}
     flags |= {flag.partition("=")[0] for flag in flags} | set(call.flags) | {option for option, _ in call.values}
     words = {word.text or "" for word in call.operands[1:]} if tool.verbs else set()
@@ -97,6 +102,17 @@ def copier(call: Call, scene: Scene) -> Iterator[Effect]:
     yield from _lost(call, call.operands[1:2], "format")
 
 
+def imager(call: Call, scene: Scene) -> Iterator[Effect]:
+    """bmaptool copy IMAGE DEVICE, rpi-imager --cli IMAGE DEVICE, etcher -d DEVICE IMAGE."""
+    operands = call.operands
+    if call.name == "bmaptool":
+        if not operands or operands[0].text != "copy":
+            return
+        operands = operands[1:]
+    drive = call.value("-d", "--drive")
+    yield from _lost(call, (drive,) if drive is not None else operands[1:2], "format")
+
+
 def _lost(call: Call, fields: tuple[Field, ...], action: str) -> Iterator[Effect]:
     for field in fields:
         for target, _ in path_targets(field, call.invocation.cwd):
@@ -112,6 +128,8 @@ def _options(name: str) -> str:
 
 PROGRAMS: tuple[Program, ...] = (
     *(Program((name,), options=_options(name), describe=device, summary="looks at a device or changes what it holds") for name in TOOLS),
+    Program(("bmaptool",), options="--bmap --bmap-sig --fingerprint", describe=imager, summary="writes disk images"),
+    Program(("rpi-imager", "usbimager", "balena-etcher", "etcher"), options="-d --drive --sha256", describe=imager, summary="writes disk images"),
     Program(LABELS, describe=label, summary="the label of a file system"),
     Program(COPIERS, options="-b -B -c -i -o -s -n= -r -K -m -e -E -l -T -S", describe=copier, summary="copies a device"),
 )

@@ -73,6 +73,8 @@ def forge(call: Call, scene: Scene) -> Iterator[Effect]:
         )
     elif _TALKS.match(line):
         yield call.effect(EffectKind.NET_UPLOAD, host, method="POST", upload="text", via=call.name, verb=line)
+        if line in ("pr review", "mr approve") and (words.has("--approve", "-a") or line == "mr approve"):
+            yield infra(call, EffectKind.INFRA_APPLY, call.name, line + " --approve", named)  # what others may merge by
         if "--delete-branch" in words.flags:
             yield infra(call, EffectKind.INFRA_DESTROY, call.name, line + " --delete-branch", named)
     elif _APPLIES.match(line):
@@ -133,6 +135,9 @@ def _api(call: Call, scene: Scene, words: Split) -> Iterator[Effect]:
     if method in ("POST", "PATCH", "PUT") and _TALK.search(endpoint):
         yield call.effect(EffectKind.NET_CONNECT, Target(TargetKind.HOST, "github.com"), via=call.name, method=method)
         return
+    ref = re.search(r"git/refs/heads/([^/?]+)$", endpoint)
+    if ref and method in ("PATCH", "POST", "PUT") and re.search(r"\bforce\"?[=:]\s*true\b", body):
+        yield call.effect(EffectKind.GIT_FORCE_PUSH, Target(TargetKind.REF, f"origin/{ref[1]}"), remote="origin", branch=ref[1])
     kind = {"GET": EffectKind.INFRA_READ, "HEAD": EffectKind.INFRA_READ, "DELETE": EffectKind.INFRA_DESTROY}.get(
         method, EffectKind.INFRA_APPLY
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 
-from ..model.effect import Effect, EffectKind
+from ..model.effect import Effect, EffectKind, Target, TargetKind
 from ..shell.invocation import Field, Known, literal
 from . import spend
 from .call import Call, Scene
@@ -30,6 +30,18 @@ _DESTROY_PATH = re.compile(
 
 # The address of one row by its key, below a collection.
 _ONE_OBJECT = re.compile(r"^(?:\w+://)?[^/]+/(?:[^/?#]+/)+(?:\d+|[0-9a-f]{24}|[0-9a-f]{8}-[0-9a-f-]{27})(?:[?#]|$)", re.IGNORECASE)
+
+
+# Addresses at which a request says something to the public, or writes to many people.
+_PUBLISHED = re.compile(
+    r"/api/v1/statuses\b|//api\.(?:twitter|x)\.com/2/tweets|/1\.1/statuses/update|//api\.linkedin\.com/(?:v2/ugcPosts|rest/posts)|//oauth\.reddit\.com/api/(?:submit|comment)|"
+    r"com\.atproto\.repo\.createRecord|/campaigns/[\w-]+/(?:actions/)?send|//api\.sendgrid\.com/v3/(?:mail/send|marketing)|//api\.mailgun\.net/v3/[^/]+/messages|"
+    r"//api\.postmarkapp\.com/email|/Messages\.json|//slack\.com/api/chat\.postMessage|//api\.telegram\.org/bot[^/]*/send|//graph\.facebook\.com/[^/]+/[^/]+/(?:feed|photos)|"
+    r"//api\.medium\.com/v1/users/[^/]+/posts|/wp-json/wp/v2/posts|//api\.resend\.com/emails|//api\.brevo\.com/v3/smtp/email|//dev\.to/api/articles|"
+    r"//registry\.npmjs\.org/[\w@%-]+$|//upload\.pypi\.org/",
+    re.IGNORECASE,
+)
+_GIT_REF = re.compile(r"/repos/[^/]+/[^/]+/git/refs/heads/([^/?#]+)")
 
 
 _OVERRIDE = re.compile(r"^x-(?:http-)?method(?:-override)?\s*:\s*(\w+)", re.IGNORECASE)
@@ -88,6 +100,11 @@ class Request:
             own = tool == "http" and not many and is_local(host_of(target.text)) and _ONE_OBJECT.search(target.text) is not None
             yield call.effect(EffectKind.INFRA_DESTROY, target, address, tool=tool, verb=method, many=repeated, own="1" if own else "")
             return
+        if method not in ("GET", "HEAD") and (match := _PUBLISHED.search(target.text)):
+            yield call.effect(EffectKind.PACKAGE_PUBLISH, target, tool="http", name=match[0].strip("/")[:60])
+        ref = _GIT_REF.search(target.text)
+        if ref and method in ("PATCH", "PUT", "POST") and re.search(r"\"?force\"?\s*[:=]\s*\"?true", body):
+            yield call.effect(EffectKind.GIT_FORCE_PUSH, Target(TargetKind.REF, f"origin/{ref[1]}"), remote="origin", branch=ref[1])
         leaves = "file" in self.sends or "stdin" in self.sends if self.in_query else bool(self.sends) and method not in ("GET", "HEAD")
         if leaves:
             how = next((kind for kind in ("file", "stdin", "text") if kind in self.sends), "text")

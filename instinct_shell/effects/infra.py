@@ -47,7 +47,7 @@ def first_verb(words: Iterable[Field], start: int = 1) -> tuple[int, str]:
     """Index and text of the first word from `start` on that reads or destroys, else of the last lower-case word that may be a verb."""
     texts = [word.text or "" for word in words]
     for index, text in enumerate(texts[start:], start):
-        if text in READS or verb_class(text) is EffectKind.INFRA_DESTROY:
+        if text in READS or text.startswith(("get-", "list-", "describe-")) or verb_class(text) is EffectKind.INFRA_DESTROY:
             return index, text
     for index, text in enumerate(texts[start:], start):
         if text in APPLIES:

@@ -138,7 +138,7 @@ _COUNTS = frozenset(
 _LANGUAGES = {
     **dict.fromkeys((".js", ".cjs", ".mjs", ".ts", ".cts", ".mts"), "javascript"),
     **dict.fromkeys((".gradle", ".kts", ".groovy"), "groovy"),
-    **{".py": "python", ".rb": "ruby", ".rake": "ruby", ".php": "php", ".cmake": "cmake", ".ninja": "ninja", ".ini": "tox", ".R": "r", ".exs": "elixir"},
+    ".py": "python", ".rb": "ruby", ".rake": "ruby", ".php": "php", ".cmake": "cmake", ".ninja": "ninja", ".ini": "tox", ".R": "r", ".exs": "elixir",
 }
 _LOADS: dict[str, list[tuple[frozenset[str], tuple[str, ...], str]]] = {}
 
@@ -166,9 +166,8 @@ def loaded(call: Call, scene: Scene) -> Iterator[Effect]:
         if verbs and verb not in verbs:
             continue
         for path in written:
-            if _fits(path, patterns) and (inside(path, here) or inside(path, scene.workspace)):
-                yield from _read(path, call, scene, language)
-            elif path in named and _LANGUAGES.get(posixpath.splitext(path)[1]) == language:
+            found = _fits(path, patterns) and (inside(path, here) or inside(path, scene.workspace))
+            if found or (path in named and _LANGUAGES.get(posixpath.splitext(path)[1]) == language):
                 yield from _read(path, call, scene, language)
 
 

@@ -26,7 +26,7 @@ _IN_OPTIONS = {
     "MAVEN_OPTS": r"-javaagent:(\S+)",
 }
 # Variables whose file is a program in the language of the tool that reads it.
-_CODE = {"BUNDLE_GEMFILE": "ruby", "GEM_BUNDLE_GEMFILE": "ruby", "R_PROFILE_USER": "r", "R_PROFILE": "r", "PYTHONSTARTUP": "python", "OCTAVE_SITE_INITFILE": "octave"}
+_CODE = {"BUNDLE_GEMFILE": "ruby", "R_PROFILE_USER": "r", "R_PROFILE": "r", "PYTHONSTARTUP": "python", "OCTAVE_SITE_INITFILE": "octave"}
 # Variables whose file is a configuration that names commands: what stands in front of one.
 _CONFIGURED = {
     "AWS_CONFIG_FILE": r"(?m)^\s*credential_process\s*=\s*(.+)$",

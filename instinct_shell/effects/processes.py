@@ -125,8 +125,9 @@ def _lists_jobs(producers: tuple[int, ...], scene: Scene) -> bool:
 def _lists_everything(producers: tuple[int, ...], scene: Scene) -> bool:
     """Whether the numbers come from a list of all processes through nothing that chooses among them (`ps -eo pid=`, `ps aux | awk '{print $2}'`)."""
     before = [[word.text or "" for word in scene.invocations[index].words] for index in flow.upstream(producers, scene)]
-    if not any(words[:1] == ["ps"] and any(re.fullmatch(r"-?[a-z]*(?:e|A|ax|aux)[a-z]*", word) for word in words[1:2]) for words in before):
+    if not any(words[:1] == ["ps"] and any(re.fullmatch(r"-?[a-z]*(?:e|A|ax|aux|u|U)[a-z]*", word) for word in words[1:2]) for words in before):
         return False
+    before = [words for words in before if not (words[:1] in (["grep"], ["egrep"]) and any(re.fullmatch(r"-[a-zA-Z]*v[a-zA-Z]*", word) for word in words))]
     plain = (["ps"], ["tail"], ["sort"], ["tr"], ["cut"], ["sed"])
     return all(words[:1] in plain or (words[:1] == ["awk"] and not re.search(r"/|==|~", words[-1])) for words in before)
 

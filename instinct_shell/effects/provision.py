@@ -203,6 +203,16 @@ PROGRAMS: tuple[Program, ...] = (
         describe=ansible,
         summary="changes hosts of an inventory",
     ),
+    Program(
+        ("sky", "skypilot"),
+        "-c --cluster --gpus --cloud --region --zone --num-nodes --env --name -n",
+        when=(
+            ("launch exec start spot+launch jobs+launch serve+up", "infra.apply tool=sky verb=launch target=1"),
+            ("down stop jobs+cancel serve+down", "infra.destroy tool=sky verb=down target=1"),
+        ),
+        harmless="--dryrun --help status queue logs check show-gpus cost-report",
+        summary="jobs on rented accelerators",
+    ),
     Program(("ansible-galaxy",), style="raw", describe=galaxy, summary="ansible roles and collections"),
     Program(
         (

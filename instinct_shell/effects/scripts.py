@@ -149,6 +149,8 @@ def script_file(
         yield from file_effects(call, scene, EffectKind.FILE_READ, field)
     if listed := listed_files(call, EffectKind.CODE_SCRIPT, field, scene, language="shell"):
         yield from listed
+        if is_chosen(field, scene):
+            yield opaque(call, "file", "which of the files that are listed runs is only known then")
         return
     for target, sure in path_targets(field, call.invocation.cwd):
         path = scene.links.get(target.text, target.text)
@@ -168,6 +170,12 @@ def script_file(
             continue
         extra = {"dynamic": "interpreter" if target.dynamic else "", "unset": ",".join(field.unset), "source": brought(path, scene)}
         yield call.effect(EffectKind.CODE_SCRIPT, target, extra, certainty=weakest(call.certainty, sure), language="shell")
+
+
+def is_chosen(field: Field, scene: Scene) -> bool:
+    """Whether a word is one out of a listing: its newest, its first, any."""
+    producers = [index for origin in field.origins for index in origin.producers]
+    return any(scene.invocations[index].words[:1] and scene.invocations[index].words[0].text in ("head", "tail", "shuf") for index in producers)
 
 
 def descriptor(path: str, call: Call) -> Stdin | None:

@@ -224,6 +224,7 @@ def find(call: Call, scene: Scene) -> Iterator[Effect]:
     expression = Expression(call.argv, call.invocation.cwd)
     for action, words, names, narrow in expression.actions:
         if action == "-delete":
+            fresh = all(below_scratch(start, call.invocation.cwd) or is_scratch(start) for start in expression.starts)
             for found in expression.found(names, narrow):
                 for target in found.targets:
                     yield call.effect(
@@ -235,7 +236,7 @@ def find(call: Call, scene: Scene) -> Iterator[Effect]:
                         recursive="1",
                         filter=found.filter,
                         dynamic="delete" if target.dynamic else "",
-                        bound="1" if target.dynamic and all(below_scratch(start, call.invocation.cwd) or is_scratch(start) for start in expression.starts) else "",
+                        bound="1" if target.dynamic and fresh else "",
                     )
         elif action in _EXEC and words:
             yield from on_found(call, scene, words, expression.found(names, narrow), via=f"find {action}")

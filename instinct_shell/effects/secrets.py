@@ -141,6 +141,15 @@ def encrypted_file(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from file_effects(call, scene, EffectKind.FILE_READ, field, source_of_copy="1")
 
 
+def wireguard(call: Call, scene: Scene) -> Iterator[Effect]:
+    """wg show IF private-key, wg-quick up IF."""
+    words = [shown(word) for word in call.operands]
+    if words[:1] == ["show"] and words[2:3] and words[2] in ("private-key", "preshared-keys", "dump"):
+        yield call.effect(EffectKind.SECRET_READ, Target(TargetKind.OBJECT, words[1]), store="wireguard", prints="1")
+    elif call.name == "wg-quick" and words[:1] in (["up"], ["down"], ["save"]):
+        yield call.effect(EffectKind.SYSTEM_SERVICE, Target(TargetKind.OBJECT, "wireguard"), action=words[0], tool="wg-quick")
+
+
 def keychain(call: Call, scene: Scene) -> Iterator[Effect]:
     """macOS security: `find-*-password -w|-g` prints, `delete-*` loses."""
     verb = shown(call.operands[0]) if call.operands else ""
@@ -184,6 +193,12 @@ PROGRAMS: tuple[Program, ...] = (
         style="raw",
         describe=encrypted_file,
         summary="encrypted files",
+    ),
+    Program(
+        ("wg", "wg-quick"),
+        when=(("showconf", "secret.read store=wireguard prints=1 target=1"),),
+        describe=wireguard,
+        summary="WireGuard; showconf prints its keys",
     ),
     Program(("security",), "-a -s -l -k", describe=keychain, summary="keychain of macOS"),
     _store(

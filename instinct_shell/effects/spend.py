@@ -50,6 +50,16 @@ _PAYS = re.compile(
     r"/(?:charges|payouts|transfers|payment_intents|refunds|subscriptions|invoices/\w+/pay|payments|orders|topups|issuing)\b", re.IGNORECASE
 )
 _PAY_AMOUNT = re.compile(r"[\"']?\b(?:amount|unit_amount)\b[\"']?\s*[:=]\s*[\"']?(\d+)\b", re.IGNORECASE)
+# Gateways and consoles of paid models: a limit in dollars up to which others may spend.
+_LIMIT_PATH = re.compile(
+    r"/(?:key|team|user|customer|budget|organization|org)/(?:update|new|generate)\b|/(?:billing|spend|usage)[_/-]?limits?\b|/organizations?/[^/]+/limits?\b",
+    re.IGNORECASE,
+)
+_LIMIT = re.compile(
+    r"[\"']?\b(?:max_budget|hard_limit(?:_usd)?|soft_limit(?:_usd)?|spend_limit|spending_limit|monthly_(?:budget|limit)|budget_limit|credit_limit)\b"
+    r"[\"']?\s*[:=]\s*[\"']?(\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
 _BUDGET_THING = re.compile(r"campaignBudget|campaign_budget|budget|bid|adGroupCriter|biddingStrateg|campaigns?\b|adsets", re.IGNORECASE)
 
 _PAID = (
@@ -166,6 +176,11 @@ def request_effects(
                 EffectKind.SPEND_COMMIT, Target(TargetKind.URL, url), provider=host, micros=micros, unknown="" if micros else "1"
             )
         return
+    if method in ("POST", "PUT", "PATCH") and _LIMIT_PATH.search(url):
+        for match in _LIMIT.finditer(body):
+            yield call.effect(
+                EffectKind.SPEND_COMMIT, Target(TargetKind.URL, url), provider=host, micros=str(int(float(match[1]) * 1_000_000)), limit="1"
+            )
     for name, provider in _PAID:
         if name in host:
             if method in ("GET", "HEAD", "DELETE") and (_FREE_PATHS.search(url) or provider != "google-maps"):

@@ -229,7 +229,7 @@ def key_value(call: Call, scene: Scene) -> Iterator[Effect]:
         call.argv,
         "--endpoints --user --cacert --cert --key --bootstrap-server --zookeeper --topic --config -t --token --host -o "
         "--org -b --bucket --start --stop -s --server -p --predicate "
-        "-execute --execute -database -host -port -username -password -q --query",
+        "-n --node -execute --execute -database -host -port -username -password -q --query",
     )
     texts = [word.text or "" for word in words.words]
     joined = " ".join(texts)
@@ -312,6 +312,12 @@ PROGRAMS: tuple[Program, ...] = (
         when=(("", "db.delete_unscoped engine=kafka"),),
         harmless="--help --dry-run",
         summary="deletes records of topics",
+    ),
+    Program(
+        ("pg_dropcluster",),
+        when=(("", "db.drop engine=postgres target=1"),),
+        harmless="--help",
+        summary="drops a cluster of PostgreSQL",
     ),
     Program(("arangosh",), style="raw", describe=arango, summary="ArangoDB shell"),
     Program(("solr",), "-c -s -d -z -p", when=(("delete", "db.drop engine=solr"),), harmless="-help --help", summary="administers a Solr"),

@@ -317,12 +317,10 @@ class HostFacts:
         return _answer(place=selected(tool, path, text_of))
 
     def _package(self, subject: str) -> Answer:
-        from .known_packages import RUNNERS, look_up, providers
+        from .known_packages import look_up
 
         manager, name, folder = subject.split(" ", 2)
         known, near = look_up(manager, name)
-        if not known and manager in RUNNERS:  # `npx ng` is @angular/cli's command
-            known = any(look_up(manager, package)[0] for package in providers(name))
         return _answer(known=known, near=near, declared=not known and self._declared(manager, name, folder))
 
     def _declared(self, manager: str, name: str, folder: str) -> bool:

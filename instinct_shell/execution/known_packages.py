@@ -55,8 +55,9 @@ _FEW = {
         "native-tls openssl"
     ),
     **dict.fromkeys(("conda", "mamba", "micromamba", "pixi"), (
-        "python nodejs r-base r-essentials gcc gxx gfortran clang compilers make openjdk go rust pip conda mamba git ffmpeg gdal geos proj cudatoolkit cuda-toolkit cudnn "
-        "mkl openblas openssl postgresql sqlite perl ruby julia pytorch pytorch-cuda tensorflow-gpu jupyterlab graphviz pandoc imagemagick libgdal hdf5 zlib curl wget"
+        "python nodejs r-base r-essentials gcc gxx gfortran clang compilers make openjdk go rust pip conda mamba git ffmpeg gdal geos proj cudatoolkit "
+        "cuda-toolkit cudnn mkl openblas openssl postgresql sqlite perl ruby julia pytorch pytorch-cuda tensorflow-gpu jupyterlab graphviz pandoc "
+        "imagemagick libgdal hdf5 zlib curl wget"
     )),
     "gem": (
         "rails rake rspec bundler puma sidekiq nokogiri rubocop pry devise pg redis sinatra rack minitest activerecord jekyll fastlane cocoapods "

@@ -148,7 +148,10 @@ class EnvHijack(BuiltIn):
 
 
 # Libraries of the system that are put before others to measure or to check, and packages of that kind for node.
-_ALLOCATOR = r"(?:/usr(?:/local)?/lib|/lib|/opt/homebrew/lib|/opt/local/lib)(?:64)?/(?:[\w.-]+/)*lib(?:jemalloc|tcmalloc\w*|mimalloc|hoard|asan|tsan|ubsan|lsan|eatmydata|faketime)[\w.-]*\.so[\d.]*"
+_ALLOCATOR = (
+    r"(?:/usr(?:/local)?/lib|/lib|/opt/homebrew/lib|/opt/local/lib)(?:64)?/(?:[\w.-]+/)*"
+    r"lib(?:jemalloc|tcmalloc\w*|mimalloc|hoard|asan|tsan|ubsan|lsan|eatmydata|faketime)[\w.-]*\.so[\d.]*"
+)
 _LOADERS = frozenset(
     (
         "tsx tsx/esm tsx/cjs ts-node/register ts-node/esm ts-node/register/transpile-only esbuild-register @swc-node/register @swc/register @babel/register "

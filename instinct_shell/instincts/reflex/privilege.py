@@ -33,6 +33,7 @@ _ALWAYS = {
     "nsenter": "enters the namespaces of the host",
     "security-off": "switches off what watches over the machine",
     "module-file": "loads code of any origin into the kernel, or takes a driver away",
+    "open-to-all": "lets everyone write",
     "kernel": "changes a setting of the kernel, for every program of the machine",
     "setcap": "gives a file capabilities of root",
 }
