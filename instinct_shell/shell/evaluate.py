@@ -306,10 +306,8 @@ class Evaluator:
             self.captured = held
             self.depth -= 1
             self.aborts = aborts
-        if text.known and text.glob:
-            return Text(tuple(value.rstrip("\n") for value in text.values), glob=True, unset=text.unset)
         if text.known:
-            return values.transform(text, lambda v: v.rstrip("\n").replace("\0", "")) if text.values != ("",) else text
+            return values.chomped(text)
         if text.origins:
             return Text((), text.reason, text.origins, text.prefix, text.suffix.rstrip("\n"), unset=text.unset)
         if not producers:

@@ -191,6 +191,15 @@ def transform(text: Text, change: object, reason: str = "") -> Text:
     return one_of([change(value) for value in text.values], unset=text.unset)
 
 
+def chomped(text: Text) -> Text:
+    """Known text as a substitution gives it: without the newlines at its end and without NULs."""
+    if text.values == ("",):
+        return text
+    if text.glob:
+        return Text(tuple(value.rstrip("\n") for value in text.values), glob=True, unset=text.unset)
+    return transform(text, lambda value: value.rstrip("\n").replace("\0", ""))
+
+
 def to_field(text: Text, span: Span = NOWHERE, *, quoted: bool = True, many: bool = False) -> Field:
     """The same knowledge in the form that invocations carry."""
     values = text.values
