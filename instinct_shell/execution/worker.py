@@ -113,13 +113,23 @@ def _serve(source: int, target: int) -> NoReturn:
     """The worker's life. Nothing of the parent's is touched: its descriptors are closed and it leaves by `_exit`."""
     status = 1
     try:
+        import fcntl
         import resource
         import signal
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN if number == signal.SIGINT else signal.SIG_DFL)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        for number in (signal.SIGALRM, signal.SIGIO):
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())  # a launcher has all of them blocked
         _close_others(source, target)
+        # Nothing is asked before we are ready. On a busy machine the import takes its time, and an end of the parent's ends it.
+        fcntl.fcntl(source, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(source, fcntl.F_SETFL, os.O_ASYNC)
+        poll = select.poll()
+        poll.register(source, 0)
+        if poll.poll(0):
+            os._exit(status)
         limit = resource.getrlimit(resource.RLIMIT_AS)[1]
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY if limit < 0 else min(_MEMORY, limit), limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -128,6 +138,7 @@ def _serve(source: int, target: int) -> NoReturn:
         from ..shell.lexer import Untrusted
 
         parse("true")
+        fcntl.fcntl(source, fcntl.F_SETFL, 0)
         _write(target, _READY)
         while True:
             head = _read_all(source, 8)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import sys
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings, strategies as st
@@ -83,8 +86,13 @@ def test_a_hanging_worker_is_killed_and_replaced(parser: WorkerParser, monkeypat
     assert parser.parse("echo b").parser == "bashlex"
 
 
-def test_a_hanging_worker_ends_without_its_parent() -> None:
-    worker = Worker()
+@pytest.mark.parametrize("blocked", [(), signal.valid_signals()], ids=["any", "launcher"])
+def test_a_hanging_worker_ends_without_its_parent(blocked: set[int]) -> None:
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+    try:
+        worker = Worker()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     assert worker.ready(10_000)
     data = b"echo a'${x'"
     os.write(worker._to, (100).to_bytes(4, "big") + len(data).to_bytes(4, "big") + data)
@@ -93,6 +101,24 @@ def test_a_hanging_worker_ends_without_its_parent() -> None:
     os.close(worker._to)
     os.close(worker._from)
     assert os.WTERMSIG(status) == signal.SIGALRM
+
+
+def test_a_worker_that_still_imports_ends_with_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "instinct_shell.shell.bashlex_adapter", _Endless("bashlex_adapter"))
+    worker = Worker()
+    os.close(worker._to)
+    _, status = os.waitpid(worker._pid, 0)
+    worker.dead = True
+    os.close(worker._from)
+    assert status in (int(signal.SIGIO), 1 << 8)  # by the signal, or as it looked
+
+
+class _Endless(ModuleType):
+    """A module whose import takes for ever."""
+
+    def __getattr__(self, name: str) -> object:
+        while True:
+            select.select([], [], [])
 
 
 def test_closing_leaves_no_process() -> None:
