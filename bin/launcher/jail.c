@@ -542,8 +542,7 @@ static _Noreturn void enter_session(const struct body *plan, const char *cwd, bo
     pid_t command = fork();
     if (command < 0) failed("starting the command's process");
     if (!command) {
-        if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) failed("asking for the parent's death signal");
-        if (getppid()) _exit(0); /* a parent outside shows as 0: this is the holder, so the attendant has ended before we could ask */
+        stay_with_launcher(); /* an attendant that has ended alone, unseen from inside, is the launcher's to see: it has the holder end us */
         if (session->own_group && setpgid(0, 0)) failed("making a process group");
         if (unshare(CLONE_NEWNS)) failed("making new namespaces");
         begin_in_session(session->connection);

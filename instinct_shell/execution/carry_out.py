@@ -209,9 +209,7 @@ class Inside:
         call("setting no_new_privs", PRCTL, NO_NEW_PRIVILEGES, 1, 0, 0, 0)
         command = posix.fork()
         if command == 0:
-            call("asking for the parent's death signal", PRCTL, PARENT_DEATH_SIGNAL, SIGKILL, 0, 0, 0)
-            if posix.getppid():  # a parent outside shows as 0: this is the holder, so the attendant has ended before we could ask
-                posix._exit(0)
+            self._stay_with_launcher()  # an attendant that has ended alone, unseen from inside, is the launcher's to see: it has the holder end us
             if own_group:
                 posix.setpgid(0, 0)
             call("making new namespaces", UNSHARE, 0x00020000)

@@ -81,10 +81,13 @@ def test_bubblewrap_leaves_nothing_that_waits_for_it(caller: Caller) -> None:
         assert gone(inside), f"round {round_number}: {told_of(inside)} live on"
 
 
-@pytest.mark.parametrize("victim", ["launcher", "child", "child and launcher", "next", "next and launcher"])
-@pytest.mark.parametrize("where", ["bubblewrap", "partial"])
+_VICTIMS = ("launcher", "child", "child and launcher", "next", "next and launcher")
+_CHAINS = [*((where, victim) for where in ("bubblewrap", "partial") for victim in _VICTIMS), *(("session", victim) for victim in _VICTIMS[:3])]
+
+
+@pytest.mark.parametrize(("where", "victim"), _CHAINS)
 def test_whoever_is_killed_while_a_jail_is_made_no_command_is_left(caller: Caller, where: str, victim: str) -> None:
-    """Of the chain launcher, its child, bubblewrap or the attendant: the others end, and the command with them."""
+    """Of the chain launcher, its child, bubblewrap or the attendant: the others end, and the command with them. In a session the child is the attendant."""
     reachable(caller, where)
     workspace = caller.folder()
     inside = str(caller.code / "instinct_shell" / "execution" / "jail" / "stage.py")

@@ -136,7 +136,7 @@ class Confinement:
                 privileges.no_new_privileges()
                 command = os.fork()
                 if command == 0:
-                    self._enter_session()
+                    self._enter_session(report)
                 privileges.drop_capabilities()
                 privileges.hide_memory()
                 self._attend(command, report)
@@ -166,12 +166,11 @@ class Confinement:
         finally:
             os._exit(Exit.FAILED)
 
-    def _enter_session(self) -> NoReturn:
+    def _enter_session(self, report: int) -> NoReturn:
         """In the command's process, as a member of the session: its own mounts, and then as every command."""
         assert self.session is not None
-        privileges.die_with_parent(signal.SIGKILL)
-        if os.getppid():  # a parent outside shows as 0, so this is the holder: the attendant has ended before we could ask
-            os._exit(0)
+        # An attendant that has ended alone, unseen from inside, is the launcher's to see: it has the holder end us.
+        self._stay_with_launcher(signal.SIGKILL, report)
         if self.own_group:
             os.setpgid(0, 0)
         namespaces.own_mounts()
