@@ -6,7 +6,7 @@ from . import arith, values
 from .invocation import Field
 from .parameters import subscript
 from .setting import appended, give, give_element, shaped
-from .syntax import Assignment, Word
+from .syntax import Assignment, Literal, Tilde, Word
 from .values import Array, Text
 
 TYPE_CHECKING = False
@@ -56,6 +56,15 @@ def assign(ev: Evaluator, node: Assignment, local: bool = False, given: Text | N
     return text
 
 
+def _keyed(ev: Evaluator, word: Word | None) -> Text:
+    """A word of an associative array's list: not every bash expands a tilde there."""
+    text = ev.expander.single(word)
+    if word is None or not any(isinstance(part, Tilde) for part in word.parts):
+        return text
+    parts = tuple(Literal(part.span, "~" + part.user, True) if isinstance(part, Tilde) else part for part in word.parts)
+    return values.join(text, ev.expander.single(word.replace(parts=parts)))
+
+
 def _assign_array(ev: Evaluator, node: Assignment) -> Text:
     old = ev.lookup(node.name)
     letters = ev.state.letters(node.name)
@@ -70,8 +79,8 @@ def _assign_array(ev: Evaluator, node: Assignment) -> Text:
         words: list[Word | None] = [word for _, word in elements]  # key, value, key, value
         pairs = zip(words[::2], [*words[1::2], None], strict=False)
         for key_word, value_word in pairs:
-            key = ev.expander.single(key_word).text
-            value = shaped(ev, letters, ev.expander.single(value_word), node.span)
+            key = _keyed(ev, key_word).text
+            value = shaped(ev, letters, _keyed(ev, value_word), node.span)
             seen.append(value)
             if key is None:
                 array.loose(value, sure=False)
@@ -81,7 +90,7 @@ def _assign_array(ev: Evaluator, node: Assignment) -> Text:
     for index, word in elements:
         if index is not None:
             key = subscript(ev, array, ev.expander.single(index))
-            value = shaped(ev, letters, ev.expander.single(word), node.span)
+            value = shaped(ev, letters, _keyed(ev, word) if keyed else ev.expander.single(word), node.span)
             seen.append(value)
             if key is None:
                 array.loose(value, sure=False)

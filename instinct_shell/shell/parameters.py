@@ -113,7 +113,7 @@ def scalar(ev: Evaluator, part: Param) -> Text:
 def _element(ev: Evaluator, part: Param) -> Text | None:
     found = ev.lookup(part.name)
     if part.index is None:
-        return found.items.get("0", found.open_) if isinstance(found, Array) else found
+        return _item(found, "0", part.name) if isinstance(found, Array) else found
     text = ev.expander.single(part.index)
     ev.check_hidden(text.text or "", part.span, "subscript", subscript=True)
     if found is None:
@@ -332,6 +332,8 @@ def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
     if part.name in ev.state.references:
         return [Text((ev.state.references[part.name],))], False
     name = scalar(ev, part.replace(op="")).text
+    if not name:  # of an unset variable: bash leaves the line
+        ev.may_leave_line()
     if name is not None and (name in ("@", "*") or name.endswith(("[@]", "[*]"))):
         return [Text((), f"{OPEN} values, indirect through `{part.name}`", (Origin("variable", part.name),))], True
     if name is None or not name.replace("_", "a").isalnum():

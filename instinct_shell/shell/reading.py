@@ -168,7 +168,9 @@ def mapfile(ev: Evaluator, call: Call) -> State | None:
         lines = [line if strip else line + delimiter for line in rest.removesuffix(delimiter).split(delimiter)] if rest else []
         if not strip and rest and not rest.endswith(delimiter):
             lines[-1] = lines[-1].removesuffix(delimiter)
-        ev.state.assign(name, Array({str(n): Text((line.replace("\0", ""),)) for n, line in enumerate(lines)}))
+        letters = ev.state.letters(name)
+        texts = [shaped(ev, letters, Text((line.replace("\0", ""),)), call.span) for line in lines]
+        ev.state.assign(name, Array({str(n): text for n, text in enumerate(texts)}))
     else:
         ev.state.assign(name, Array({}, False, _next(ev, Channel("pipe") if channel is None else _unread(channel), "\n", raw=True)))
     return None

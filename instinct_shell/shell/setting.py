@@ -44,6 +44,8 @@ def give_element(ev: Evaluator, name: str, index: Text, value: Text, span: Span 
     old = ev.lookup(name)
     array = old.copy() if isinstance(old, Array) else Array({"0": old} if isinstance(old, Text) else {}, "A" in letters)
     key = subscript(ev, array, index)
+    if key is not None and key.startswith("-") and not array.keyed:  # before the first element: bash complains and goes on
+        return value
     before = array.items.get(key) if key is not None else None
     if append:
         value = appended(ev, letters, before, value, span) if before is not None or array.open_ is None else unknown_part(value)

@@ -27,7 +27,7 @@ class Runs:
     def __init__(self) -> None:
         self.busy = False  # a trap does not interrupt a trap
         self.signalled = False  # the text sends signals
-        self.seen: dict[Trap, tuple[int, object]] = {}  # the version of the state that it ran in last, and `$_`
+        self.seen: dict[Trap, tuple[object, ...]] = {}  # what it ran with last
         self.counts: dict[Trap, int] = {}
         self.first: dict[Trap, State] = {}  # what stood when it ran first
         self.blurred: dict[Trap, set[str]] = {}  # variables that were unknown in one of its runs
@@ -44,9 +44,9 @@ def between(ev: Evaluator) -> None:
     runs = ev.trapped
     if runs.busy or ev.state.dead:
         return
-    inherited = frozenset() if ev.state.options & {"errtrace", "functrace"} else frozenset(ev.outer_traps)
+    inherited = set() if ev.state.options & {"errtrace", "functrace"} else set(map(id, ev.outer_traps))  # one set anew may be equal
     for trap in ev.state.traps:
-        if trap not in inherited and (not _BETWEEN.isdisjoint(trap[2]) or (runs.signalled and not trap[2] <= _ENDS)):
+        if id(trap) not in inherited and (not _BETWEEN.isdisjoint(trap[2]) or (runs.signalled and not trap[2] <= _ENDS)):
             _run_here(ev, trap)
 
 
@@ -67,14 +67,14 @@ def signal(ev: Evaluator) -> None:
 
 def _run_here(ev: Evaluator, trap: Trap) -> None:
     runs, state = ev.trapped, ev.state
-    if runs.seen.get(trap) == (state.version, state.last):
+    if runs.seen.get(trap) == _seen(state):
         return
     count = runs.counts[trap] = runs.counts.get(trap, 0) + 1
     inner = state.copy()
     runs.first.setdefault(trap, inner.copy())
     if count > MAX_RUNS:
         ev.forget(tuple(name for name in runs.changes if name not in state.references), "changed by a trap")
-        runs.seen[trap] = ev.state.version, ev.state.last
+        runs.seen[trap] = _seen(ev.state)
         first, blurred = runs.first[trap], runs.blurred.setdefault(trap, set())
         names = {name for name, value in state.variables.items() if value is not first.variables.get(name)}
         if count > MOST_RUNS:
@@ -93,7 +93,11 @@ def _run_here(ev: Evaluator, trap: Trap) -> None:
     runs.changes |= dict.fromkeys(name for name, value in after.variables.items() if value is not before.get(name))
     if count <= MAX_RUNS and after.version != state.version:
         ev.state = merge(state, after)
-    runs.seen[trap] = ev.state.version, ev.state.last
+    runs.seen[trap] = _seen(ev.state)
+
+
+def _seen(state: State) -> tuple[object, ...]:
+    return state.version, state.last, state.positional
 
 
 def _blurred(ev: Evaluator, first: State, names: set[str]) -> State:
