@@ -47,7 +47,8 @@ def assign(ev: Evaluator, node: Assignment, local: bool = False, given: Text | N
             old = old.items.get("0", old.open_)
         text = appended(ev, letters, old, text, node.span)
     text = give(ev, node.name, text, node.span)
-    if node.value is not None and (made := arith.assigned_names(node.value.raw)):
+    plain = "".join(part.text for part in node.value.parts if isinstance(part, Literal)) if node.value is not None else ""
+    if made := tuple(name for piece in (plain, *text.values[:8]) for name in arith.assigned_names(piece)):
         ev.assigning[node.name] = (*ev.assigning.get(node.name, ()), *made)
     if node.name in ev.environment:
         ev.state.exported |= {node.name}

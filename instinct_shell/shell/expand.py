@@ -12,7 +12,7 @@ from .invocation import Field, Known
 from .separators import split_ifs
 from .syntax import Arith, Brace, CommandSub, Glob, Literal, OpaquePart, Param, Part, ProcessSub, Tilde, Word
 from .values import Text
-from .wider import WIDER, widened
+from .wider import WIDER, live_patterns, widened
 from .words import escape_glob, split_globs, split_tildes
 
 TYPE_CHECKING = False
@@ -173,6 +173,9 @@ class Expander:
                 self._add(builder, part.argument.parts, split_literals=True, more=more)
                 return
             if chosen == "value":
+                quoted = any(getattr(piece, "quoted", False) for piece in part.argument.parts)
+                if quoted and any(mark in text for text in value.values for mark in self._ev.ifs()):  # it is split only when it is the value
+                    value = Text((), "a value, or quoted text in its place", value.origins, unset=value.unset)
                 builder.split(value)
                 return
         found, separate = parameters.expand(self._ev, part)
@@ -378,7 +381,7 @@ class _Builder:
         found = values.EMPTY
         for text, live in pieces:
             if active and text.known and not text.glob:
-                patterns = _live(text.values) if live else tuple(escape_glob(v) for v in text.values)
+                patterns = live_patterns(text.values) if live else tuple(escape_glob(v) for v in text.values)
                 text = Text(patterns, glob=True, unset=text.unset)
             found = values.concat(found, text)
         if self._unset:
@@ -388,11 +391,6 @@ class _Builder:
             found = widened(found, self._ev.state.options)
         many = self._many or (active and not found.known)  # a pattern of which a part is not known matches several names as well
         return values.to_field(found, self._span, quoted=self._quoted, many=many)
-
-
-def _live(found: tuple[str, ...]) -> tuple[str, ...]:
-    """Values as patterns: a backslash in one quotes what follows it, and stays when no name matches."""
-    return tuple(dict.fromkeys(p for value in found for p in (value, value.replace("\\", "\\\\"))))
 
 
 def _has_glob(text: str) -> bool:

@@ -45,7 +45,9 @@ def leave(ev: Evaluator, name: str, level: int) -> bool:
         loops.append(frame)
     if loops:
         frame = loops[min(max(level, 1), len(loops)) - 1]
-        (frame.breaks if name == "break" else frame.continues).append(ev.state.copy())
+        left = ev.state.copy()
+        left.last = None  # `break` itself, or its number
+        (frame.breaks if name == "break" else frame.continues).append(left)
     return bool(loops)
 
 

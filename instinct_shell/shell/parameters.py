@@ -119,6 +119,8 @@ def _element(ev: Evaluator, part: Param) -> Text | None:
     if found is None:
         return None
     if isinstance(found, Text):
+        if text.text is None:
+            return values.join(Text(("",), unset=(part.name,)), found)
         return found if text.text == "0" else None
     key = subscript(ev, found, text)
     if key is None:
@@ -176,7 +178,7 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
         if held is None:
             return []
         if isinstance(held, Text):
-            return [held]
+            return [Text(held.values, OPTIONAL, held.origins) if held.unset else held]  # which has no element when it is not set
         rest = held.open_
         if held.maybe is not None:
             return [*held.items.values(), *(Text(t.values, OPTIONAL) if "" in t.values else t for t in held.maybe)]
@@ -323,6 +325,8 @@ def _indirect(ev: Evaluator, part: Param) -> tuple[list[Text], bool]:
         held = ev.lookup(part.name)
         if held is None:
             return [], True
+        if isinstance(held, Text) and not held.unset:
+            return [Text(("0",))], True
         if isinstance(held, Array) and held.open_ is None:
             keys = ordered(held)[0]
             if held.keyed:

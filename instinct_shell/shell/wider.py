@@ -40,3 +40,8 @@ def either_case(pattern: str) -> str:
         out.append(f"[{character.lower()}{character.upper()}]" if character.isalpha() and character.isascii() else character)
         at += 1
     return "".join(out)
+
+
+def live_patterns(found: tuple[str, ...]) -> tuple[str, ...]:
+    """Values as patterns: a backslash in one quotes what follows it, and stays when no name matches."""
+    return tuple(dict.fromkeys(p for value in found for p in (value, value.replace("\\", "\\\\"))))
