@@ -73,10 +73,13 @@ def _braced(tokens: list[str | Part], span: Span) -> list[Part]:
     run = ""
     at = 0
     closers = _closers(tokens)
+    plain = -1  # up to here braces are text
     while at < len(tokens):
         token = tokens[at]
         if isinstance(token, str):
-            if token == "{" and at in closers:
+            if token == "{" and at in closers and _is_process_id(tokens, at - 1):
+                plain = max(plain, closers[at])
+            if token == "{" and at in closers and at > plain:
                 brace = _alternatives(tokens[at + 1 : closers[at]], span)
                 if brace is not None:
                     if run:
@@ -95,6 +98,12 @@ def _braced(tokens: list[str | Part], span: Span) -> list[Part]:
     if run:
         out.append(Literal(span, run, False))
     return out
+
+
+def _is_process_id(tokens: list[str | Part], at: int) -> bool:
+    """Whether `$$` stands there: for bash its second `$` and a brace begin a `${..}`, so that `$${a,b}` is no brace expansion."""
+    part = tokens[at] if at >= 0 else None
+    return isinstance(part, Param) and part.name == "$" and not part.quoted and part.span.end - part.span.start == 2
 
 
 def _closers(tokens: list[str | Part]) -> dict[int, int]:
