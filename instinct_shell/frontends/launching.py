@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from types import CodeType, ModuleType
     from typing import NoReturn
 
-_MOST = 1 << 20  # bytes of a compiled module
-
 
 class Near:
     """Finds the package's compiled modules where they lie; the usual search looks through five folders first, and costs three times what loading does.
@@ -49,7 +47,7 @@ class Near:
             except OSError:
                 continue
             try:
-                data = posix.read(fd, min(posix.fstat(fd).st_size, _MOST))
+                data = posix.read(fd, posix.fstat(fd).st_size)
             finally:
                 posix.close(fd)
             stamp = (int(found.st_mtime) & 0xFFFFFFFF).to_bytes(4, "little") + (found.st_size & 0xFFFFFFFF).to_bytes(4, "little")
