@@ -250,6 +250,10 @@ class Describe:
         yield from flow.named_secrets(call, self.scene)
         if base in INCLUDERS:
             yield from included(call, self.scene)
+        if self.scene.files:
+            from .loaded import loaded
+
+            yield from loaded(call, self.scene)
         yield from self.handed(call, known=False)
         yield from self.passed_on(invocation, base, argv, sure, origin)
 

@@ -75,7 +75,7 @@ def device(call: Call, scene: Scene) -> Iterator[Effect]:
     request = call.value("-R") if call.name == "debugfs" else None
     if request is not None:
         asked = (request.text or request.prefix).split()
-        for name in asked[1:2] if asked[0] in ("cat", "dump", "rdump") else ():
+        for name in asked[1:2] if asked[:1] in (["cat"], ["dump"], ["rdump"]) else ():
             yield from apply_role("read", literal(name), call, scene)  # past the permissions of the mounted system
     flags = {word.text or word.prefix for word in call.argv if (word.text or word.prefix).startswith(("-", "/"))}
     flags |= {flag.partition("=")[0] for flag in flags} | set(call.flags) | {option for option, _ in call.values}

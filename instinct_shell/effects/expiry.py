@@ -54,7 +54,8 @@ def _rules(body: str) -> list[dict[str, object]]:
     except (ValueError, RecursionError):
         return []
     if isinstance(data, dict):
-        data = data.get("Rules") or data.get("rule") or (data.get("lifecycle") or {}).get("rule") or []
+        inner = data.get("lifecycle")
+        data = data.get("Rules") or data.get("rule") or (inner.get("rule") if isinstance(inner, dict) else None) or []
     return [rule for rule in data if isinstance(rule, dict)] if isinstance(data, list) else []
 
 

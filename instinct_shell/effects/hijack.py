@@ -138,6 +138,10 @@ def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
         yield from scene.nested_shell(f": <<PROMPT\n{text}\nPROMPT\n", call, via=variable)  # expanded as between double quotes
     elif variable in _CODE_FILES and "/" in text:
         yield from scene.nested_argv((literal(_CODE_FILES[variable]), literal(text)), call, via=variable)
+    elif variable in ("EXINIT", "VIMINIT"):
+        from .editors import vim_effects
+
+        yield from vim_effects(text, call, scene)
     elif variable == "RUBYOPT":
         for match in re.finditer(r"(?:^|\s)-r\s*([./]\S+)", text):
             yield from scene.nested_argv((literal("ruby"), literal(match[1])), call, via=variable)

@@ -97,6 +97,16 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("pnpm npm yarn bun", "install i add update ci up dedupe import fetch", ".pnpmfile.cjs .pnpmfile.mjs pnpmfile.js yarn.config.cjs", "javascript"),
     ("ninja samu", "", "build.ninja", "ninja"),
     ("tox", "", "tox.ini", "tox"),
+    ("foreman overmind hivemind honcho goreman heroku", "", "Procfile Procfile.*", "procfile"),
+    ("lefthook", "", "lefthook.yml .lefthook.yml lefthook.yaml lefthook-local.yml", "yaml-run"),
+    ("mise rtx", "run r exec x tasks", "mise.toml .mise.toml", "toml-run"),
+    ("cargo", "build b run r test t check c clippy bench doc install nextest", ".cargo/config.toml .cargo/config", "cargo-config"),
+    ("npm npx pnpm yarn", "", ".npmrc", "npmrc"),
+    ("tilt", "up ci", "Tiltfile", "tiltfile"),
+    ("nodemon lint-staged deno", "", "nodemon.json .lintstagedrc .lintstagedrc.json deno.json deno.jsonc", "json-run"),
+    ("direnv", "exec allow reload", ".envrc", "envrc"),
+    ("ant", "", "build.xml", "ant"),
+    ("jake", "", "Jakefile Jakefile.js", "javascript"),
     ("dotnet msbuild", "", "*.csproj *.fsproj Directory.Build.props Directory.Build.targets *.targets", "msbuild"),
     ("cmake ctest", "", "CMakeLists.txt *.cmake", "cmake"),
     ("Rscript R littler", "", ".Rprofile", "r"),
@@ -140,6 +150,19 @@ _LANGUAGES = {
     **dict.fromkeys((".gradle", ".kts", ".groovy"), "groovy"),
     ".py": "python", ".rb": "ruby", ".rake": "ruby", ".php": "php", ".cmake": "cmake", ".ninja": "ninja", ".ini": "tox", ".R": "r", ".exs": "elixir",
 }
+# Programs that load modules by name, and the endings of these.
+_MODULES = {
+    **dict.fromkeys("node tsx ts-node bun deno mocha jest vitest nodemon".split(), (".js", ".cjs", ".mjs", ".ts")),
+    **dict.fromkeys("ruby rake rspec bundle rails irb".split(), (".rb",)),
+    **dict.fromkeys("lua luajit".split(), (".lua",)),
+    **dict.fromkeys("perl prove".split(), (".pm", ".pl")),
+    **dict.fromkeys("Rscript R".split(), (".R", ".r")),
+    **dict.fromkeys(
+        "pytest py.test gunicorn uvicorn hypercorn daphne flask celery airflow locust scrapy dagster prefect streamlit django-admin invoke".split(),
+        (".py",),
+    ),
+}
+_OF_MODULES = {**dict.fromkeys((".pm", ".pl"), "perl"), ".lua": "lua", ".R": "r", ".r": "r"}
 _LOADS: dict[str, list[tuple[frozenset[str], tuple[str, ...], str]]] = {}
 
 
@@ -156,6 +179,8 @@ def loaded(call: Call, scene: Scene) -> Iterator[Effect]:
     """Effects of the files of these names that the same text wrote, when this call loads them."""
     written = [path for path, text in scene.files.items() if scene.sources.get(path) != GIVEN and (text or scene.sources.get(path) == "network")]
     yield from _settings(call, scene) if written else ()
+    if written and call.name in _MODULES:
+        yield from _modules(call, scene, written)
     rows = loads(call.name) if written else []
     if not rows:
         return
@@ -188,6 +213,16 @@ def _settings(call: Call, scene: Scene) -> Iterator[Effect]:
             yield from ssh_settings(written(text[2:] or value, call, scene) or "", call, scene)
 
 
+def _modules(call: Call, scene: Scene, written: list[str]) -> Iterator[Effect]:
+    """Modules that a call names: `require("./evil")`, `-r./evil`, `evil:app`, `FLASK_APP=evil`."""
+    values = [field.text or "" for name, field in (*call.invocation.env, *call.invocation.assignments) if name not in ("PATH", "HOME", "PWD", "USER")]
+    texts = [*(re.sub(r"^-[Mmr]", "", word.text or "") for word in call.argv), *values]
+    for path in written:
+        stem, ending = posixpath.splitext(posixpath.basename(path))
+        if ending in _MODULES[call.name] and stem and any(re.search(rf"(?<!\w){re.escape(stem)}(?!\w)", text) for text in texts):
+            yield from _read(path, call, scene, _OF_MODULES.get(ending) or _LANGUAGES[ending])
+
+
 def _fits(path: str, patterns: tuple[str, ...]) -> bool:
     name = posixpath.basename(path)
     return any(fnmatchcase(path, f"*/{pattern}") if "/" in pattern else fnmatchcase(name, pattern) for pattern in patterns)
@@ -198,6 +233,8 @@ def _read(path: str, call: Call, scene: Scene, language: str) -> Iterator[Effect
     from .scripts import opaque
 
     text = scene.files[path]
+    if posixpath.basename(path) in call.origin:
+        return  # a test that runs the tests
     if scene.sources.get(path) == "network":
         yield opaque(call, "network", f"{posixpath.basename(path)} is fetched by the same line and loaded", language=language)
     elif text is not None and len(call.origin) < 12:

@@ -59,6 +59,8 @@ _HOME = (
     r"""\bENV\[\s*["']HOME["']\s*\]|"""
     r"""ProcessInfo\.processInfo\.environment\[\s*["']HOME["']\s*\]!?|\(user-homedir-pathname\)|\(System/getProperty "user\.home"\)"""
 )
+# A file of the same language that is taken in.
+_SOURCES = r"""\b(?:source|include|sys\.source|run|load|use|Code\.require_file|Code\.eval_file|apply\s+from:)\s*\(?\s*["']([^"'\s]+\.\w+)["']"""
 # How a language starts a program in its own way.
 _OWN_SHELL = {
     "gnuplot": r"(?:^|[;\n])\s*(?:!|shell\s+)([^\n]+)|`([^`\n]+)`|<\s*([^'\"\n]+)(?=['\"])",
@@ -141,6 +143,10 @@ def plain_effects(text: str, call: Call, scene: Scene, language: str) -> Iterato
         for match in re.finditer(r"(?:^|[;\[\n]|\b)(?:exec|spawn|open \|)\s+([^\]\n;]+)", text):
             found = True
             yield from scene.nested_shell(match[1].strip('"{}'), call, via=language)
+    for match in re.finditer(_SOURCES, text) if scene.files else ():
+        if any(target.text in scene.files for target, _ in path_targets(literal(match[1]), call.invocation.cwd)):
+            found = True
+            yield from run_script(call, scene, literal(match[1]), language, ())
     if language in ("gnuplot", "maxima", "raku"):
         for match in re.finditer(_OWN_SHELL[language], text):
             found = True

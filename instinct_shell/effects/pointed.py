@@ -37,6 +37,7 @@ _CONFIGURED = {
     "INPUTRC": r"(?!)",
     "SCREENRC": r"(?m)^\s*(?:exec|screen)\s+(.+)$",
     "TMUX_CONF": r"(?m)^\s*(?:run-shell|run|if-shell)\s+(.+)$",
+    "PSQLRC": r"(?m)^\s*\\!\s*(.+)$",
     "MAILRC": r"(?m)^\s*shell\s+(.+)$",
 }
 _KUBE = r"command:\s*[\"']?([^\s,\"'}]+)[\"']?\s*,?\s*(?:\n\s*)?(?:args:\s*(?:\[([^\]]*)\]|((?:\n\s*-\s*\S+)+)))?"
@@ -69,6 +70,8 @@ def pointed(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
     elif variable in _CONFIGURED and (code := written(text, call, scene)):
         for match in re.finditer(_CONFIGURED[variable], code):
             yield from scene.nested_shell(match[1].strip().strip("\"'"), sure, via=variable)
+    elif variable == "ZDOTDIR" and written(f"{text}/.zshenv", call, scene):
+        yield from scene.nested_argv((literal("sh"), literal(f"{text}/.zshenv")), sure, via=variable)
     elif variable == "KUBECONFIG":
         for name in text.split(":"):
             yield from kube_login(written(name, call, scene) or "", sure, scene)

@@ -98,6 +98,7 @@ def code_word(call: Call, scene: Scene, field: Field, language: str, argv: tuple
 # Languages of one tool: the module and the function (text, call, scene) -> effects that read them; imported when one is met.
 READERS = {"elisp": ("lisp", "elisp_effects"), "vim": ("editors", "vim_effects"), "cmake": ("cmake_code", "cmake_effects"), "gdb": ("sessions", "gdb_effects")}
 READERS |= {"tox": ("loaded", "tox_effects"), "msbuild": ("loaded", "msbuild_effects"), "ninja": ("loaded", "ninja_effects")}
+TASK_TEXTS = frozenset("procfile yaml-run toml-run cargo-config npmrc tiltfile json-run envrc ant".split())
 READ_BY_TOKENS = frozenset(("javascript", "perl", "ruby", "php", "lua"))
 
 
@@ -121,6 +122,10 @@ def read_code(text: str, call: Call, scene: Scene, language: str, argv: tuple[Fi
 
         module, function = READERS[language]
         return (*getattr(import_module(f".{module}", __package__), function)(text, call, scene), *more)
+    if language in TASK_TEXTS:
+        from .task_texts import text_effects
+
+        return (*text_effects(text, call, scene, language), *more)
     from .plain_code import plain_effects
 
     return (*plain_effects(text, call, scene, language), *more)

@@ -86,6 +86,11 @@ TWINS = [
     ("printf 'Host *\\n  User x\\n' > /tmp/c; ssh -F /tmp/c -T git@github.com", "printf 'Host *\\n  ProxyCommand rm -rf ~\\n' > /tmp/c; ssh -F /tmp/c -T git@github.com", "deny"),
     ("git checkout -q -b x", "printf '#!/bin/sh\\nrm -rf ~\\n' > .git/hooks/post-checkout; git checkout -q -b x", "deny"),
     ("bash -n scripts/x.sh", "bash -nv .env", "deny"),
+    # modules and task files
+    ("echo 'module.exports = 1' > lib.js; node -e 'require(\"./lib\")'", "echo 'require(\"fs\").rmSync(\"/home/dev\")' > lib.js; node -e 'require(\"./lib\")'", "deny"),
+    ("echo 'def app(): pass' > web.py; gunicorn web:app --check-config", "printf 'import os\\nos.system(\"rm -rf ~\")\\n' > web.py; gunicorn web:app --check-config", "deny"),
+    ("printf 'web: node s.js\\n' > Procfile; foreman check", "printf 'web: rm -rf /home/dev\\n' > Procfile; foreman start", "deny"),
+    ("vim --version", "EXINIT='!rm -rf /home/dev' ex -s README.md", "deny"),
     # picked out by name; money; the public; everyone
     ("terraform output -json | jq .url.value", "terraform output -json | jq .db_password.value", "deny"),
     ("stripe payouts list", "stripe payouts create --amount=2500000 --currency=eur --live", "deny"),
