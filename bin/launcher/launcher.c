@@ -1,4 +1,5 @@
-/* The front: instinct-exec in C. On any trouble it becomes the Python launcher, which is slower and comes to the same verdict. */
+/* The front: instinct-exec in C, and the drop-in shell when it is called instinct-shell. On any trouble it becomes the Python launcher, which is slower
+   and comes to the same verdict. */
 #include "launcher.h"
 
 #include <errno.h>
@@ -248,9 +249,11 @@ static int status_of(const struct outcome *outcome)
     return WEXITSTATUS(outcome->status);
 }
 
+static const char *program = "instinct-exec"; /* what launch.py and the engine call it */
+
 static _Noreturn void become_python(char **argv, const char *trouble)
 {
-    static const char *const start[] = {INSTINCT_PYTHON, "-I", "-S", "-B", "-X", "utf8", INSTINCT_LAUNCH, "instinct-exec"};
+    const char *const start[] = {INSTINCT_PYTHON, "-I", "-S", "-B", "-X", "utf8", INSTINCT_LAUNCH, program};
     enum { WORDS = sizeof start / sizeof *start };
     size_t count = 0;
     while (argv[count]) count++;
@@ -266,7 +269,9 @@ static _Noreturn void become_python(char **argv, const char *trouble)
 
 int main(int argc, char **argv)
 {
-    const char *trouble = NULL;
+    const char *trouble = NULL, *name = argc ? strrchr(*argv, '/') : NULL;
+    if (name && !strcmp(name, "/instinct-shell")) program = "shell"; /* its first argument is the name that the shell was called by */
+    int least = strcmp(program, "shell") ? 2 : 3;
     struct request request;
     struct body answer, plan;
     for (int fd = 0; fd < 3; fd++) {
@@ -275,7 +280,7 @@ int main(int argc, char **argv)
         dprintf(2, "instinct: stdin, stdout or stderr is a folder, which would lead around the jail; nothing ran\n  mend: name a file, a pipe or /dev/null\n");
         return FAILED;
     }
-    if (argc < 2 || getenv("INSTINCT_ENGINE") || !streams_fit() || !make_request(&request, "instinct-exec", argv + 1)) become_python(argv, NULL);
+    if (argc < least || getenv("INSTINCT_ENGINE") || !streams_fit() || !make_request(&request, program, argv + 1)) become_python(argv, NULL);
     engine = call_engine(&trouble);
     if (engine < 0) become_python(argv, trouble);
     if (send(engine, request.data, request.used, MSG_NOSIGNAL) != (ssize_t)request.used) become_python(argv, "died");

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import shutil
 import subprocess
 import termios
 import time
@@ -64,9 +65,38 @@ CALLS = {
 }
 
 
+@pytest.fixture(params=["by Python", "by C"])
+def either(request: pytest.FixtureRequest, engines: Engines) -> Iterator[Engines]:
+    """With and without a C launcher in the checkout."""
+    folder = engines.top / "bin" / "launcher" / "build"
+    if request.param == "by C":
+        folder.mkdir()
+        engines.build_c_launcher(folder)
+        (folder / "instinct-shell").symlink_to("instinct-exec")
+    yield engines
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.mark.jail
+def test_the_c_launcher_is_in_use_where_it_was_built(either: Engines) -> None:
+    """What runs beside the command is the launcher: its program is the one that was started."""
+    either.start()
+    built = (either.top / "bin" / "launcher" / "build").exists()
+    with subprocess.Popen(
+        [str(either.home.parent / "data" / "shell" / "bash"), "-c", "echo up; read x"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=either.workspace, env=either.env,
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        assert running.stdout.readline() == b"up\n"
+        program = os.path.basename(os.readlink(f"/proc/{running.pid}/exe"))
+        running.communicate(b"\n", timeout=60)
+    assert (program == "instinct-exec") is built
+
+
 @pytest.mark.jail
 @pytest.mark.parametrize("words", CALLS.values(), ids=CALLS.keys())
-def test_a_shell_answers_the_same(engines: Engines, words: list[str]) -> None:
+def test_a_shell_answers_the_same(either: Engines, words: list[str]) -> None:
+    engines = either
     (engines.workspace / "script.sh").write_text('echo "$0" "$1"\n', encoding="utf-8")
     given = b"cd /; pwd\n" if not words else b""
     without = shell(engines, *words, given=given, INSTINCT_ENGINE="off")

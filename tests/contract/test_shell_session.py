@@ -6,6 +6,7 @@ import os
 import pty
 import select
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -64,7 +65,10 @@ def shell(tmp_path: Path, workspace: Path) -> Shell:
 def plain(stderr: bytes, name: str) -> list[bytes]:
     """What was said, without the shell's name, line numbers, and the traces of the line that carries a command."""
     lines = [line for line in stderr.replace(name.encode(), b"bash").splitlines() if SET_X_NOISE not in line]
-    return [b" ".join(word for word in line.split(b" ") if not word.rstrip(b":").isdigit() and word != b"line").replace(b"++", b"+") for line in lines]
+    return [
+        b" ".join(word for word in line.split(b" ") if not word.rstrip(b":").isdigit() and word != b"line").replace(b"++", b"+")
+        for line in lines
+    ]
 
 
 @pytest.mark.parametrize("text", SAME.values(), ids=SAME.keys())
@@ -124,7 +128,9 @@ def test_each_command_has_its_records(shell: Shell) -> None:
 
 def test_commands_are_judged_one_by_one_as_they_come(shell: Shell) -> None:
     """A client that waits for each answer before it writes the next line, as SWE-agent does."""
-    process = subprocess.Popen([shell.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=shell.workspace, env=shell.env)
+    process = subprocess.Popen(
+        [shell.path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=shell.workspace, env=shell.env
+    )
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -136,6 +142,24 @@ def test_commands_are_judged_one_by_one_as_they_come(shell: Shell) -> None:
         process.stdin.close()
         assert process.stderr.read() == b""
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["socket", "/dev/null", "file"])
+def test_commands_come_by_whatever_a_client_has(shell: Shell, kind: str) -> None:
+    """Programs of Node give their children sockets for pipes."""
+    text = b"echo $0 >&2; exit 3\n" if kind == "file" else b"read a\none two\necho $a\nexit 3\n"  # a file is a script, judged whole
+    (shell.workspace / "given").write_bytes(text)
+    found = []
+    for path, words in ((shell.path, []), (REAL, ["--norc", "--noprofile"])):
+        ours, theirs = socket.socketpair()
+        with ours, theirs, open("/dev/null" if kind == "/dev/null" else shell.workspace / "given", "rb") as file:
+            ours.sendall(text)
+            ours.shutdown(socket.SHUT_WR)
+            done = subprocess.run(
+                [path, *words], stdin=theirs if kind == "socket" else file, capture_output=True, cwd=shell.workspace, env=shell.env, check=False, timeout=60
+            )  # fmt: skip
+        found.append((done.stdout, done.stderr.replace(path.encode(), b"bash"), done.returncode))
+    assert found[0] == found[1]
 
 
 def test_the_end_of_the_client_ends_the_session(shell: Shell) -> None:

@@ -53,25 +53,30 @@ def examine(access: Callable[[str], str], *, capped: bool, missing: tuple[int, .
 
 
 def check_extra(extra: tuple[int, ...]) -> None:
-    """Descriptors beside the standard ones may be pipes and terminals only; raises StepFailed for anything that leads to a file."""
+    """Descriptors beside the standard ones may be what passes untouched; raises StepFailed for anything that leads to a file."""
     for fd in extra:
         try:
-            kind = stat.S_IFMT(os.fstat(fd).st_mode)
+            plain = _is_plain(fd, os.fstat(fd))
         except OSError as problem:
             raise StepFailed(f"handing over descriptor {fd}", problem.errno or 0) from None
-        if kind != stat.S_IFIFO and not os.isatty(fd):
-            raise StepFailed(f"handing over descriptor {fd}: it is neither a pipe nor a terminal")
+        if not plain:
+            raise StepFailed(f"handing over descriptor {fd}: it is neither pipe, socket nor terminal")
+
+
+def _is_plain(fd: int, status: os.stat_result) -> bool:
+    """Whether it passes into any jail untouched: a pipe, a socket, a terminal, /dev/null or its like."""
+    kind = stat.S_IFMT(status.st_mode)
+    if kind != stat.S_IFCHR:
+        return kind in (stat.S_IFIFO, stat.S_IFSOCK)
+    major, minor = os.major(status.st_rdev), os.minor(status.st_rdev)
+    return os.isatty(fd) or major in _TERMINALS or (major == _MEMORY_MAJOR and minor in _HARMLESS_MINORS)
 
 
 def _examine(fd: int, access: Callable[[str], str]) -> Handed:
     status = os.fstat(fd)
-    kind = stat.S_IFMT(status.st_mode)
-    if kind in (stat.S_IFIFO, stat.S_IFSOCK):
+    if _is_plain(fd, status):
         return Handed(fd=fd, how="pass")
-    if kind == stat.S_IFCHR:
-        major, minor = os.major(status.st_rdev), os.minor(status.st_rdev)
-        if os.isatty(fd) or major in _TERMINALS or (major == _MEMORY_MAJOR and minor in _HARMLESS_MINORS):
-            return Handed(fd=fd, how="pass")
+    kind = stat.S_IFMT(status.st_mode)
     if kind == stat.S_IFREG:
         return _file(fd, status, access)
     what = {stat.S_IFDIR: "a folder", stat.S_IFBLK: "a block device", stat.S_IFCHR: "a device"}.get(kind, "neither file, pipe, socket nor terminal")

@@ -6,6 +6,7 @@ import errno
 import os
 import resource
 import signal
+import socket
 import subprocess
 import sys
 
@@ -190,9 +191,13 @@ def test_what_an_end_means(line: str, limit: str, expected: tuple[int, int, str]
     assert bool(result.failure) == (result.status in (124, 125))
 
 
-def test_extra_descriptors_must_be_pipes_or_terminals(tmp_path: os.PathLike[str]) -> None:
+def test_extra_descriptors_must_be_what_passes_untouched(tmp_path: os.PathLike[str]) -> None:
     reader, writer = os.pipe()
-    descriptors.check_extra((reader, writer))
+    null = os.open(os.devnull, os.O_RDWR)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        descriptors.check_extra((reader, writer, null, ours.fileno()))
+    os.close(null)
     file = os.open(f"{tmp_path}/f", os.O_CREAT | os.O_RDWR)
     for wrong in (file, os.open("/", os.O_RDONLY), 9999):
         with pytest.raises(StepFailed):
