@@ -175,13 +175,18 @@ def _run(linter: Linter, program: str, path: str, text: str, workspace: str, mas
 
 def in_jail(spec: JailSpec, given: bytes, until: float) -> tuple[int | None, bytes]:
     """(exit status, output) of a program in its jail, fed on stdin; status None when it took too long. stderr is dropped."""
+    from .jail import privileges
     from .launcher import Launcher
 
     source, feed = os.pipe()
     result, sink = os.pipe()
+    asker = os.getpid()
     child = os.fork()
     if child == 0:
         try:
+            privileges.die_with_parent(signal.SIGKILL)
+            if os.getppid() != asker:
+                os._exit(125)
             os.setpgid(0, 0)
             null = os.open("/dev/null", os.O_RDWR)
             for fd, number in ((source, 0), (sink, 1), (null, 2)):

@@ -122,6 +122,8 @@ class Watch:
             elif caught.si_signo == signal.SIGIO:
                 self._hold_what_was_replaced()
                 self._look_out()
+            elif caught.si_signo == supervise.PARENT_DIED:
+                self._out_of_time()
             elif caught.si_signo in supervise.FORWARDED and caught.si_code != _FROM_KERNEL:
                 self._pass_on(caught.si_signo)
 

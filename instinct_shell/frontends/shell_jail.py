@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import select
-import signal
 
 from ..errors import JailError
 from ..model.jailspec import JailLevel, RunResult
@@ -53,10 +52,11 @@ class SessionJail:
 
         fcntl.fcntl(self._pipe, _F_SETPIPE_SZ, _PAGE)
         self._inode = os.fstat(reader).st_ino
+        front = os.getpid()
         self._launcher = os.fork()
         if self._launcher == 0:
             os.close(self._pipe)
-            self._launch(reader)
+            self._launch(reader, front)
         os.close(reader)
         if not self.ready():
             raise JailError("the session's jail could not be made, or ended at once; nothing ran", hint="run `instinct doctor`")
@@ -65,14 +65,17 @@ class SessionJail:
             opening.append(f"exec 2>&{CALLERS_STDERR} {CALLERS_STDERR}>&-")  # what bash says about its missing job control stays unsaid
         self._write(("; ".join(opening) + "\n").encode("utf-8", "surrogateescape"))
 
-    def _launch(self, reader: int) -> None:
+    def _launch(self, reader: int, front: int) -> None:
         """In the forked child: becomes the launcher, and ends with the front door."""
         status = 125
         try:
+            from ..execution import supervise
             from ..execution.jail.privileges import die_with_parent
             from ..execution.launcher import Launcher
 
-            die_with_parent(signal.SIGTERM)
+            die_with_parent(supervise.PARENT_DIED)  # the run then ends as one whose time is up
+            if os.getppid() != front:
+                os._exit(status)
             self._hand_over(reader)
             result = Launcher(dedicated=True, execs=self._execs, book=self._book).run(self._spec)
             if result.failure:

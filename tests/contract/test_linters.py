@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import stat
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
-from jail_harness import cannot
+from jail_harness import cannot, gone, processes_with
 
 from instinct_shell.execution.jail.probe import probe
-from instinct_shell.execution.linters import new_findings
+from instinct_shell.execution.linters import in_jail, new_findings
+from instinct_shell.model.jailspec import JailSpec
 
 TOP = Path(__file__).parents[2]
 
@@ -43,6 +46,26 @@ def program(workspace: Path, place: str, text: str) -> Path:
 
 def findings(workspace: Path, name: str, before: str, after: str, masked: tuple[str, ...] = ()) -> tuple[str, list[str], str]:
     return new_findings(str(workspace / name), before, after, str(workspace), lambda _: True, lambda: masked)
+
+
+def test_a_linter_ends_with_who_asked_for_it(workspace: Path) -> None:
+    """Killed while it waits: nobody wants the answer any more."""
+    marker = f"83{os.getpid()}.{time.monotonic_ns() % 10**6}"
+    spec = JailSpec(str(workspace), str(workspace), argv=("/bin/bash", "-c", f"setsid sleep {marker} & exec sleep {marker}"), env=())
+    asker = os.fork()
+    if asker == 0:
+        try:
+            in_jail(spec, b"", time.monotonic() + 60)
+        finally:
+            os._exit(0)
+    try:
+        deadline = time.monotonic() + 20
+        while len(processes_with(f"sleep\0{marker}")) < 2:
+            assert time.monotonic() < deadline
+    finally:
+        os.kill(asker, signal.SIGKILL)
+        os.waitpid(asker, 0)
+    assert gone(f"sleep\0{marker}")
 
 
 @pytest.fixture

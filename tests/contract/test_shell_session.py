@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+from jail_harness import Running, gone, processes_with
 from shell_harness import REAL, Shell, needs_jail
 
 pytestmark = pytest.mark.jail
@@ -78,6 +79,23 @@ def test_piped_commands_run_as_in_bash(text: str, shell: Shell) -> None:
     theirs = shell.run("--norc", "--noprofile", "-s", given=text.encode(), shell=REAL)
     assert (ours.stdout, ours.returncode) == (theirs.stdout, theirs.returncode), ours.stderr
     assert plain(ours.stderr, shell.path) == plain(theirs.stderr, REAL)
+
+
+def test_a_killed_shell_leaves_no_command(shell: Shell) -> None:
+    """Neither one that will not hear of an end, nor one in the background."""
+    marker = f"79{os.getpid()}.{time.monotonic_ns() % 10**6}"
+    text = f"trap '' TERM\necho up\nsetsid sleep {marker} & sleep {marker}\n"
+    with Running([shell.path, "-s"], cwd=shell.workspace, env=shell.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as front:
+        assert front.stdin is not None
+        assert front.stdout is not None
+        front.stdin.write(text.encode())
+        front.stdin.flush()
+        assert front.stdout.readline() == b"up\n"
+        deadline = time.monotonic() + 20
+        while len(processes_with(f"sleep\0{marker}")) < 2:
+            assert time.monotonic() < deadline
+        front.kill()
+    assert gone(f"sleep\0{marker}")
 
 
 DENIED = {
