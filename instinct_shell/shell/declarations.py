@@ -151,12 +151,11 @@ def _give(ev: Evaluator, call: Call, name: str, value: Text, outermost: bool) ->
 
 def _refer(ev: Evaluator, names: list[str], deferred: list[tuple[str, str, Text]], call: Call) -> None:
     """`declare -n`: names that stand for other variables."""
-    for name in names:
-        ev.state.refer(name, "")
-    for name, _, value in deferred:
-        ev.state.refer(name, value.text)
-    for assignment in call.declared:
-        ev.state.refer(assignment.name, ev.expander.single(assignment.value).text)
+    given = [(name, "") for name in names] + [(name, value.text) for name, _, value in deferred]
+    given += [(assignment.name, ev.expander.single(assignment.value).text) for assignment in call.declared]
+    for name, target in given:
+        if not isinstance(ev.state.variables.get(name), Array):  # of an array bash makes no reference
+            ev.state.refer(name, target)
     call.record(ev, values.EMPTY)
 
 

@@ -6,7 +6,7 @@ import re
 
 from . import values
 from .escapes import decode_ansi, quoted_for_reuse
-from .invocation import Field, Known
+from .invocation import Field
 from .values import Text
 
 
@@ -31,8 +31,8 @@ def printf(fields: tuple[Field, ...]) -> Text | None:
         return None
     form = fields[0].text
     arguments = [part(field) for field in fields[1:]]
-    if any(f.many and f.known is Known.DYNAMIC for f in fields[1:]):
-        return Text((), "arguments of printf are not known", tuple(o for f in fields[1:] for o in f.origins))
+    if any(f.many for f in fields[1:]):  # the format is used once more for each, and for none that is missing
+        return Text((), "arguments of printf are not known", tuple(origin for text in arguments for origin in text.origins))
     out = values.EMPTY
     pieces = re.split(r"(%[-+ #0]*\d{0,4}(?:\.\d{1,4})?[a-zA-Z%])", form)
     for _ in range(64):

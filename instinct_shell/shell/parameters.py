@@ -178,7 +178,8 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
         if held is None:
             return []
         if isinstance(held, Text):
-            return [Text(held.values, OPTIONAL, held.origins) if held.unset else held]  # which has no element when it is not set
+            # it has no element when it is not set, and any number of them when it may refer to an array
+            return [Text(held.values, OPTIONAL, held.origins) if held.unset or part.name in ev.state.doubtful else held]
         rest = held.open_
         if held.maybe is not None:
             return [*held.items.values(), *(Text(t.values, OPTIONAL) if "" in t.values else t for t in held.maybe)]
