@@ -125,6 +125,9 @@ def _element(ev: Evaluator, part: Param) -> Text | None:
     key = subscript(ev, found, text)
     if key is None:
         joined = found.open_
+        behind = (text.text or "").removeprefix("-")
+        if behind != text.text and text.text and (not behind.isdigit() or int(behind) > len(found.items)):  # perhaps before the first
+            joined = Text(("",), unset=(part.name,)) if joined is None else values.join(Text(("",), unset=(part.name,)), joined)
         for item in found.items.values():
             joined = item if joined is None else values.join(joined, item)
         return joined
@@ -179,7 +182,8 @@ def _list(ev: Evaluator, part: Param) -> list[Text] | None:
             return []
         if isinstance(held, Text):
             # it has no element when it is not set, and any number of them when it may refer to an array
-            return [Text(held.values, OPTIONAL, held.origins) if held.unset or part.name in ev.state.doubtful else held]
+            surely = held.known and not held.unset and part.name not in ev.state.doubtful
+            return [held if surely else Text(held.values, OPTIONAL, held.origins)]
         rest = held.open_
         if held.maybe is not None:
             return [*held.items.values(), *(Text(t.values, OPTIONAL) if "" in t.values else t for t in held.maybe)]

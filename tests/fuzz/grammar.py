@@ -18,9 +18,10 @@ PLAIN = (
 PARAMETERS = (
     "$x", "${x}", '"$x"', '"${x:-d e}"', "${u:-d e}", "${u:=w}", "${x:+alt}", "${x%b}", "${x##*/}", "${x/a/q}", "${x//a}", "${#x}", "${x:1}", "${x:0:2}", "${x^^}",
     "${x,,}", "${!x*}", "${x@Q}", "$#", '"$@"', "$*", "$1", "$?", "$$", "$0", "$_", "$-", "${arr[0]}", '"${arr[@]}"', "${#arr[@]}", "${arr[@]:1}",
-    "${!arr[@]}", "${arr[-1]}", "${x-}", "$y$x", "${HOME}", "$PWD", "$IFS",
+    "${!arr[@]}", "${arr[-1]}", "${x-}", "$y$x", "${HOME}", "$PWD", "$IFS", "${x/a/<&>}", "${m[k]}", '"${!m[@]}"', "${arr[*]}", '"${arr[*]}"', "${x@A}",
+    "${FUNCNAME[0]}", "${PIPESTATUS[0]}", "${arr[@]/p/q}", '"${x[@]}"', "${arr[1]:=n}", '"${@:2}"', "${y:+$x}",
 )  # fmt: skip
-ARITHMETIC = ("$((1+2))", "$((y+1))", "$((x++))", "$[1+1]", "$((u?1:2))", "$((2#101))", "$((arr[0]))")
+ARITHMETIC = ("$((1+2))", "$((y+1))", "$((x++))", "$[1+1]", "$((u?1:2))", "$((2#101))", "$((arr[0]))", "$((x=y))", "$(($x*2))", "$((y+=x++))")
 BUILTINS = (
     "eval 'c1 a; x=q'", 'eval "c2 $x"', "set -- p 'q r'", "shift", "shift 2", "set -e", "set -f", "set +f", "cd d", "cd ..", "cd /tmp", "unset x", "export x=e",
     "readonly r=1", "read x y <<< 'p q r'", "IFS=: read -r x y <<< p:q", "printf -v x '%s-' a b", "mapfile -t arr <<< $'p\\nq'", "declare -a arr=(p 'q r')",
@@ -28,6 +29,11 @@ BUILTINS = (
     "trap 'c3 bye' EXIT", "getopts ab: o -a -b z", "pushd /tmp", "popd", "let y=1+2", "((y++))", "local z=1", "wait", "x=$(echo p q)", "x=`c1 s`", "x=y; y=rm", "hash -r",
     "[[ $x == a* ]] && c1 m", "[[ $x =~ (a)(b) ]] && c2 ${BASH_REMATCH[1]}", '[ -n "$x" ] && c3 n', "test -f q || c1 z", "source ./nofile", "exec 3>f",
     "exec 3>&-", "exit 0", "declare -n nr=x; nr=c2", "${u:-c2} a", "$x a", '"$x" a', "type c1", "command -v c1", "echo $x", "set -o pipefail", "ulimit -c 0", "umask 022",
+    "readonly x=2", "declare -i y=x+1", "declare -u x", "declare -l y=AB", "shopt -s nocasematch", "shopt -s lastpipe", "trap 'c3 t $x' DEBUG",
+    "trap 'c2 e $x' ERR", "trap 'y=z' RETURN", "trap 'c1 $y' USR1; kill -USR1 $$", "unset 'arr[1]'", "arr[0]+=q", "local x=l", "local y", "declare -g y=g", "x[1]=e",
+    "set - a b", "read -n 1 x <<< pq", "read x", "read -r y x", "mapfile -t arr", "declare -A m=([k]=v [j]=w)", "printf -v 'arr[1]' r", "x=b f q", "f $x", "break",
+    "continue", "unset -f f", "let 'x=y+1'", "[[ $x -eq y ]] || c2 n", "set -u", "select x in a b; do c1 $x; break; done", "f() { local y=$1; c2 $y; x=n; }", "declare -n n=arr",
+    "n+=(v)", "IFS=' x'", "unset IFS", "x=$(c2 2>&1)", "y=$(f a)", "alias c2='c1 al'; shopt -s expand_aliases",
 )  # fmt: skip
 STREAMS = (
     " >f", " 2>&1", " &>f", " >|f", " >>f 2>/dev/null", " <<<$x", " <<< 'a b'", " </dev/null", " 3>f", " {fd}>f", " <<E\n$x $(c3 h)\nE\n", " <<'E'\n$(c3 h)\nE\n",
@@ -98,7 +104,7 @@ class Sentences:
         pick = self.chance.choice
         if depth <= 0 or self.chance.random() < 0.55:
             return self._simple(depth)
-        kind = self.chance.randrange(15)
+        kind = self.chance.randrange(17)
         block, name = self._block(depth), pick(NAMES[:3])
         if kind == 0:
             return f"(\n{block})"
@@ -128,6 +134,10 @@ class Sentences:
             return f"eval '{block.strip()}'" if "'" not in block else f"(\n{block})"
         if kind == 13:
             return f"function g {{\n{block}}}; g p 'q r' | c3"
+        if kind == 14:
+            return f"{{\nread {name}; {block}}} <<< $'p q\\nr'"
+        if kind == 15:
+            return f"f() {{\nlocal {name}={self._word(depth)}\n{block}}}\n{pick(('f', 'x=t f', 'f | c2', 'y=$(f a)'))} {self._words(depth)}"
         return f"bash -c '{block.strip()}' n {self._word(depth)}" if "'" not in block else f"! {{\n{block}}}"
 
     def _simple(self, depth: int) -> str:
