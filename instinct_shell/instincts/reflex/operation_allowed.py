@@ -206,14 +206,20 @@ def _operation(effect: Effect, profile: Profile, ground: Ground) -> Said | None:
 def _git_config(effect: Effect, profile: Profile) -> Said | None:
     key, value, scope = effect.get("key").lower(), effect.get("value"), effect.get("scope")
     risky = any_matches(profile.git_config_risky, key)
+    if re.fullmatch(r"remote\..+\.push", key) and value.lstrip().startswith(("+", ":")):
+        risky = "remote.*.push"  # a later plain `git push` overwrites or deletes
     if (
         risky
         and value.strip() in HARMLESS_COMMANDS
-        and not key.startswith(("alias.", "include", "url.", "http", "commit.gpgsign", "tag.gpgsign"))
+        and not key.startswith(("alias.", "include", "url.", "http", "commit.gpgsign", "tag.gpgsign", "clean.", "remote."))
         and (value or key.endswith(("pager", "editor", "fsmonitor")))
     ):
         risky = ""
     if key.startswith("alias.") and not value.startswith("!"):
+        risky = ""
+    if key.endswith(".mirror") and value.lower() in ("false", "0", "no", "off"):
+        risky = ""
+    if key == "clean.requireforce" and value.lower() in ("true", "1", "yes", "on"):
         risky = ""
     if key.endswith("gpgsign") and value.lower() in ("true", "1", "yes", "on"):
         risky = ""
