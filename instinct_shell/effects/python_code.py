@@ -35,14 +35,18 @@ def _acts() -> re.Pattern[str]:
 
 
 def _tree(text: str) -> ast.Module:
-    """The syntax tree, of Python 2 as well; raises what ast raises."""
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        older = _as_python_3(text)
-        if older == text:
-            raise
-        return ast.parse(older)
+    """The syntax tree, of Python 2 as well; raises what ast raises. Warnings about the text are none of ours."""
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return ast.parse(text)
+        except SyntaxError:
+            older = _as_python_3(text)
+            if older == text:
+                raise
+            return ast.parse(older)
 
 
 def _as_python_3(text: str) -> str:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import sys
+import warnings
 
 from .known_packages import MANIFESTS, look_up, mentions, normal
 
@@ -74,7 +75,9 @@ def _import(name: str, manager: str) -> list[dict[str, object]]:
 def _python_imports(text: str) -> set[str]:
     """The first names of absolute imports; () for a text that cannot be read."""
     try:
-        tree = ast.parse(text.encode("utf-8", "surrogateescape"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.encode("utf-8", "surrogateescape"))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return set()
     found: set[str] = set()

@@ -148,3 +148,8 @@ def test_code_from_elsewhere(text: str, expected: str) -> None:
 @pytest.mark.parametrize("code", ["def (", "x = 1\n" * 20, "(" * 400, "lambda: " * 300 + "1", "a=" + "[" * 90 + "]" * 90])
 def test_odd_code_is_an_effect_and_no_crash(code: str) -> None:
     assert effects_of(f"python3 -c {shlex.quote(code)}")
+
+
+def test_warnings_about_the_text_are_not_shown(recwarn: pytest.WarningsRecorder) -> None:
+    effects_of("python3 -c 'x = 1if 2 else 3'")
+    assert list(recwarn) == []
