@@ -175,7 +175,7 @@ def _leave(ev: Evaluator, call: Call) -> State | None:
     if call.name != "exit":
         level = call.args[0].text if call.args else "1"
         if not frames.leave(ev, call.name, int(level) if level is not None and level.isdigit() else 1):
-            return _false(ev, None) if call.name == "return" else ev.state
+            return _false(ev, None) if call.name == "return" else None
     else:
         traps.ends(ev)
     ev.state = ev.state.killed()
