@@ -189,7 +189,7 @@ class _Adapter(WordAdapter):
         body = self.statement(node["Body"])
         if redirects:  # they apply at each call
             body = Group(span, Script(span, (body,)), redirects)
-        return Function(span, name["Value"], body)
+        return _defined(name["Value"], body, span)
 
     def _arithmcmd(self, node: Json, redirects: tuple[Redirect, ...], span: Span) -> Node:
         nested: list[Part] = []
@@ -320,6 +320,17 @@ class _Adapter(WordAdapter):
             return Assignment(span, name, None, append, index, tuple(elements))
         value = node.get("Value")
         return Assignment(span, name, self.word(value, braces=braces, assignment=True) if value else None, append, index)
+
+
+def _defined(name: str, body: Node, span: Span) -> Node:
+    """A definition. mvdan/sh takes what `&&`, `||`, `|` and `&` join to it for a part of its body; for bash only the first command is."""
+    if isinstance(body, AndOr):
+        return body.replace(left=_defined(name, body.left, span))
+    if isinstance(body, Pipeline) and len(body.commands) > 1:
+        return body.replace(commands=(_defined(name, body.commands[0], span), *body.commands[1:]))
+    if isinstance(body, Background):
+        return body.replace(body=_defined(name, body.body, span))
+    return Function(Span(span.start, body.span.end), name, body)
 
 
 def _has_position(position: Json | None) -> bool:
