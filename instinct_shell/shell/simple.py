@@ -38,7 +38,17 @@ def run_command(ev: Evaluator, node: Node) -> State | None:
             rest = [word.raw for word in node.words[1:]]
             if rest and alias[-1:] in (" ", "\t"):  # then the next word may be an alias, too
                 rest[0] = ev.state.aliases.get(rest[0], rest[0])
+            before, out = ev.state.copy(), ev.out
             ev.uncertain(lambda: ev.nested(" ".join([alias, *rest]), node.span), "branch")
+            aliased, ev.state, printed, ev.out = ev.state, before, ev.out, out
+            failed = _run_words(ev, node)
+            ev.state, ev.out = merge(ev.state, aliased), values.join(ev.out, printed)
+            return merge(failed, aliased) if failed is not None else None
+    return _run_words(ev, node)
+
+
+def _run_words(ev: Evaluator, node: Command) -> State | None:
+    """The command as its words stand, whatever aliases there are."""
     fields = ev.expander.all_fields(node.words)
     if "keyword" in ev.state.options and len(fields) > 1:  # words that assign are then no arguments, wherever they stand
         fields = [f.replace(many=True, known=Known.DYNAMIC, values=(), reason="it may be an assignment") if _assigns(f) else f for f in fields]
