@@ -126,7 +126,7 @@ class Evaluator:
             before, stood = item, start
             if self.depth == self.line_depth:
                 for left in self.left[self.line_left :]:  # for the rest of the text: where its lines end is not known here
-                    self.state = merge(self.state, left)
+                    self.state = merge(self.state, left.copy())
         return failed
 
     def may_leave_line(self) -> None:
