@@ -95,8 +95,12 @@ def warm(folder: str) -> None:
     from ..shell.bashlex_adapter import parse
     from ..storage import audit, nearmiss  # noqa: F401  # the same
     from ..wiring import Guard, open_guard
-    from . import present  # noqa: F401  # the same
+    from . import ending, instinct_exec, present, shell, shell_args  # noqa: F401  # the same; here the workers share it
+    from .cli import check  # noqa: F401  # the same
+    from .hooks import entry, tools  # noqa: F401  # the same
+    from .hooks.registry import dialect
 
+    dialect("claude")
     parse("true")
     guard = open_guard(workspace=folder, cwd=folder, made=EngineGuard)
     for text in SAMPLES:
