@@ -78,7 +78,11 @@ def can_act(row: Program) -> bool:
 
 
 class WatchSet:
-    """The watched program names, out of the catalog's rows, each looked up when it is first met."""
+    """The watched program names, out of the catalog's rows, each looked up when it is first met.
+
+    Compilers of C are not among them. A build starts hundreds; what they write the jail holds like everything that is written, and what they start
+    (`-wrapper`, a plug-in's programs) comes by as an exec of its own.
+    """
 
     def __init__(self, own: tuple[Program, ...] = ()) -> None:
         self._catalog = Catalog(own)
@@ -87,9 +91,15 @@ class WatchSet:
     def __contains__(self, name: str) -> bool:
         found = self._known.get(name)
         if found is None:
-            row = self._catalog.row(name)
+            row = None if _is_compiler(name) else self._catalog.row(name)
             found = self._known[name] = (row is not None and can_act(row)) or any(map(can_act, self._catalog.added(name)))
         return found
+
+
+def _is_compiler(name: str) -> bool:
+    """`cc`, `gcc-12`, `clang++-19`."""
+    base, _, version = name.rpartition("-")
+    return name in _COMPILERS or (base in _COMPILERS and version.replace(".", "").isdigit())
 
 
 def tree_of(request: ExecRequest) -> tuple[str, Parsed]:
