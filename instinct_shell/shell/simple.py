@@ -118,11 +118,14 @@ def _each_name(
     before = ev.state
     after: State | None = None
     for value in first.values:
-        ev.state = before.copy()
-        chosen = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:]) if value or (first.quoted and not first.many) else fields[1:]
-        if chosen:
-            ev.uncertain(partial(invoke, ev, chosen, temporary, declared, fds, streams, span), "branch")
-        after = ev.state if after is None else merge(after, ev.state)
+        named = (first.replace(known=Known.STATIC, values=(value,)), *fields[1:])
+        # No name: the command of an empty name (`''$x`), or none, and the next word is the name (`$x rm`); of `''$@` both.
+        ways = [named] * (bool(value) or first.quoted) + [fields[1:]] * (not value and (first.many or not first.quoted))
+        for chosen in ways:
+            ev.state = before.copy()
+            if chosen:
+                ev.uncertain(partial(invoke, ev, chosen, temporary, declared, fds, streams, span), "branch")
+            after = ev.state if after is None else merge(after, ev.state)
     ev.state = after or before
     return None
 
