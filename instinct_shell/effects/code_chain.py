@@ -52,6 +52,8 @@ class Chains(Actions):
                 value = self.member(value, following.text)
                 at += 2
                 self.bind_block(value, at)
+                if isinstance(value, Ref) and self.action(value.name) == "dotenv" and (at >= len(self.tokens) or not self.given_arguments(value, at)):
+                    value = self.invoke(value, ())  # `Dotenv.parse.each`: ruby calls it
             elif text in ("?.", "->") and following is not None and following.text in ("[", "(", "{"):
                 at += 1
             elif text == "[" and not (self.tokens[at].spaced and self.language in ("ruby", "perl")) and not isinstance(value, (Field,)):
@@ -82,6 +84,10 @@ class Chains(Actions):
         if self.language == "perl" and isinstance(value, Ref) and at >= len(self.tokens) and self.action(value.name) == "delete":
             value = self.invoke(value, ())  # `unlink` at the end: what `$_` names
         return value, at
+
+    def given_arguments(self, value: Ref, at: int) -> bool:
+        """Whether arguments of a call stand here, in parentheses or without."""
+        return self.peek(at) == "(" or self.takes_bare(value, at)
 
     def takes_bare(self, value: Ref, at: int) -> bool:
         """Whether arguments without parentheses follow: `system "ls"`, `rm_rf x`, `unlink $f for ...`."""

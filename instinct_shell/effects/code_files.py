@@ -101,6 +101,12 @@ class Files(Ground):
             self.touch(EffectKind.FILE_CREATE, one)
         return UNKNOWN
 
+    def do_dotenv(self, name: str, args: Args) -> object:
+        """A library that hands out the values of `.env` or of the file it is given; loading them for the program itself is what it is for."""
+        if name.endswith((".parse", ".read")):
+            self.touch(EffectKind.FILE_READ, next((one for one in args if isinstance(one, Field)), literal(".env")))
+        return Unknown("env")
+
     def do_move(self, name: str, args: Args) -> object:
         for one in args[:1]:
             self.touch(EffectKind.FILE_MOVE, one)

@@ -142,6 +142,7 @@ _RUBY = _table(
     chdir="Dir.chdir",
     scratch="Dir.mktmpdir Tempfile.new Tempfile.create",
     dumps="JSON.generate JSON.dump ENV.to_h ENV.to_hash",
+    dotenv="Dotenv.parse Dotenv.load Dotenv.load! Dotenv.overload Dotenv.overload! Dotenv.read",
     stdin="STDIN.read $stdin.read gets ARGF.read STDIN.gets",
     send_="Object.send Kernel.send",
     module="Object.const_get Kernel.const_get",

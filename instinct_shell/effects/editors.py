@@ -153,6 +153,10 @@ _CHANGES = r"""\b(delete\(|rename\(|writefile\((?=[^"']*\[))(?:\s*\[.*?\]\s*,)?\
 _LANGUAGES = {**dict.fromkeys(("py", "py3", "pyx", "python", "python3", "pythonx"), "python"), "lua": "lua", "perl": "perl", "ruby": "ruby"}
 
 
+# `delete($HOME, "rf")`, `delete($HOME .. "/x")`, `delete(getcwd())`: places that are no plain text.
+_PLACES = r"""\bdelete\(\s*(\$HOME|\$PWD|getcwd\(\))\s*(?:\.\.?\s*(["'])(.*?)\2)?\s*[,)]"""
+
+
 def _home(text: str, scene: Scene) -> str:
     """A path as vim takes it: `~` and `$HOME` are the home."""
     return re.sub(r"^(?:~|\$HOME|\$\{HOME\})(?=/|$)", lambda _: scene.home, text)
@@ -190,6 +194,9 @@ def _ex_command(text: str, call: Call, scene: Scene) -> Iterator[Effect]:
         place = literal(_home(match.group(3), scene))
         kind = EffectKind.FILE_WRITE if match.group(1) == "writefile(" else EffectKind.FILE_MOVE if match.group(1) == "rename(" else EffectKind.FILE_DELETE
         yield from file_effects(call, scene, kind, place, recursive="1" if kind is EffectKind.FILE_DELETE else "")
+    for match in re.finditer(_PLACES, text):
+        base = scene.home if match.group(1) == "$HOME" else call.invocation.cwd.text or "."
+        yield from file_effects(call, scene, EffectKind.FILE_DELETE, literal(base + (match.group(3) or "")), recursive="1")
     other = re.search(r"\b(py(?:thon)?[3x]?|lua|perl|ruby)\s+(\S.*)", text, re.DOTALL)
     if other and other.group(1) in _LANGUAGES:
         yield from read_code(other.group(2), call, scene, _LANGUAGES[other.group(1)])

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from .command import Describe
 
+EDITED = "/tmp/message-to-edit"  # stands for the file that a program hands to an editor
 # Loads or runs what it names, whatever the program.
 LOADERS = frozenset(
     (
@@ -97,7 +98,7 @@ def hijacks(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
     if variable.startswith("INSTINCT_"):
         yield _hijack(call, variable, text or value.prefix)
     elif variable in LOADERS:
-        yield from _loaded(variable, value, call, scene)
+        yield from loader_effects(variable, value, call, scene)
         yield from pointed(variable, value, call, scene)
         if text is None or not (is_plain(variable, text) or _is_read(variable, text, call, scene)):
             yield _hijack(call, variable, text if text is not None else value.prefix)
@@ -131,7 +132,7 @@ def _is_read(variable: str, text: str, call: Call, scene: Scene) -> bool:
 _CODE_FILES = {"BASH_ENV": "bash", "ENV": "sh", "PYTHONSTARTUP": "python3"}
 
 
-def _loaded(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
+def loader_effects(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[Effect]:
     """The code that a loader variable names, where it is a file of a language that can be read, or holds a substitution."""
     text = value.text or ""
     if variable in ("PS4", "PS0", "BASH_ENV") and ("$(" in text or "`" in text):
@@ -181,7 +182,7 @@ def _command(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[
     if not text:
         return
     if variable.endswith("EDITOR") or variable == "VISUAL":
-        text += " /tmp/message-to-edit"  # an editor is given the file; `printf x >` is one too
+        text += f" {EDITED}"  # an editor is given the file; `printf x >` is one too
     yield from scene.nested_shell(text, call, via=variable)
 
 

@@ -6,13 +6,43 @@ from ..model.effect import Effect, EffectKind, Target, TargetKind
 from .call import Call, Program, Scene
 from .database_apis import served_sql
 from .infra import dry_run, infra
-from .remote import remote_place
+from .remote import REMOTE_CWD, remote_place
 from .roles import file_effects
-from .verbs import shown, split, thing
+from .verbs import shown, split, thing, with_attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+# Words that run a command in a fresh machine of the platform, whose own files are gone with it.
+_ONE_OFF = frozenset(("run", "run:detached"))
+
+
+def _on_platform(call: Call, scene: Scene) -> Iterator[Effect]:
+    """The command that a platform's tool runs over there: words behind the verb, or `-C TEXT`; and SQL that it hands over."""
+    yield from served_sql(call, scene)
+    words = split(call.argv, "-a --app -r --remote -s --service -e --environment -p --project -c --config -o --org -C --command --size --type -t --team")
+    verb = words.verb()
+    text = words.value("-C", "--command")
+    inner = words.rest or words.words[1:]
+    if verb not in ("run", "run:detached", "ssh", "ps:exec") or words.has("-h", "--help"):
+        return
+    if call.name in ("railway", "render", "fly", "flyctl") and not words.rest:
+        inner = ()  # what stands behind `ssh` names a machine
+    app = shown(words.value("-a", "--app", "-s", "--service", "-e", "--environment", "-r", "--remote"))
+    if text is not None and text.text is not None:
+        found = scene.nested_shell(text.text, call, cwd=REMOTE_CWD, via=f"{call.name} {verb}")
+    elif len(inner) == 1 and inner[0].text is not None:
+        found = scene.nested_shell(inner[0].text, call, cwd=REMOTE_CWD, via=f"{call.name} {verb}")
+    elif inner:
+        found = scene.nested_argv(inner, call, cwd=REMOTE_CWD, via=f"{call.name} {verb}")
+    else:
+        return
+    for effect in found:
+        if verb not in _ONE_OFF or not effect.kind.value.startswith("file."):
+            place = " ".join(filter(None, (effect.get("target_env"), app)))
+            yield with_attributes(effect, remote=app or call.name, target_env=place)
 
 
 def _platform(
@@ -32,7 +62,7 @@ def _platform(
         options,
         when=tuple(pair for pair in when if pair[0]),
         harmless="--dry-run --help -h",
-        describe=served_sql,
+        describe=_on_platform if runs else served_sql,
         summary="hosting platform",
     )
 

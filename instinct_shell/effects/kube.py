@@ -39,6 +39,19 @@ _APPLIES = frozenset(
 )
 
 
+# What a command in a container of its own does to things that outlive the container.
+_REACHES = frozenset(
+    {
+        EffectKind.DB_DROP,
+        EffectKind.DB_DELETE_UNSCOPED,
+        EffectKind.DB_WRITE,
+        EffectKind.INFRA_DESTROY,
+        EffectKind.INFRA_APPLY,
+        EffectKind.NET_UPLOAD,
+    }
+)
+
+
 def kubectl(call: Call, scene: Scene) -> Iterator[Effect]:
     """kubectl VERB [TYPE] [NAME]."""
     words = split(call.argv, _VALUES)
@@ -107,6 +120,8 @@ def _change(call: Call, scene: Scene, verb: str, words: Split, named: str, conte
         everything = "1" if words.has("--all", "-A", "--all-namespaces") else ""
         yield infra(call, EffectKind.INFRA_DESTROY, "kubectl", verb, resource, context=context, all=everything)
     elif verb in _APPLIES:
+        if words.rest and (verb == "run" or (verb == "create" and words.verb(1) in ("job", "cronjob", "cj"))):
+            yield from _run_fresh(call, scene, words, verb, context)
         yield infra(call, EffectKind.INFRA_APPLY, "kubectl", verb, resource, context=context, replicas=shown(words.value("--replicas")))
         if verb == "run" and re.search(r'"(?:privileged|hostPID|hostNetwork|hostIPC)"\s*:\s*true|"hostPath"', shown(words.value("--overrides"))):
             yield call.effect(EffectKind.SYSTEM_PRIVILEGE, thing(resource), tool="docker", action="a pod with the rights of its host")
@@ -137,6 +152,13 @@ def _run_inside(call: Call, scene: Scene, words: Split, verb: str, context: str)
     if inner:
         for effect in scene.nested_argv(inner, call, cwd=REMOTE_CWD, via=f"kubectl {verb}"):
             yield with_attributes(effect, remote=where or "pod", context=context)
+
+
+def _run_fresh(call: Call, scene: Scene, words: Split, verb: str, context: str) -> Iterator[Effect]:
+    """The command of a pod that is made for it: its own files are scratch, what it reaches is not."""
+    for effect in scene.nested_argv(words.rest, call, cwd=REMOTE_CWD, via=f"kubectl {verb}"):
+        if effect.kind in _REACHES:
+            yield with_attributes(effect, remote="pod", context=effect.get("context") or context)
 
 
 def _copy(call: Call, scene: Scene, operands: tuple[Field, ...], context: str) -> Iterator[Effect]:

@@ -13,7 +13,7 @@ from ..model.value import Value
 from .call import Call, Program, Scene
 from .infra import dry_run
 from .output import stdin_text
-from .verbs import environment_text, shown, split, spoken, thing
+from .verbs import Split, environment_text, shown, split, spoken, thing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ TOOLS: dict[str, Tool] = {
     ),
     "symfony-console": Tool(
         "doctrine:database:drop doctrine:schema:drop d:d:d d:s:d doctrine:fixtures:load doctrine:mongodb:schema:drop",
-        "doctrine:migrations:migrate doctrine:schema:update doctrine:database:create d:m:m d:s:u doctrine:query:sql",
+        "doctrine:migrations:migrate doctrine:schema:update doctrine:database:create d:m:m d:s:u",
         "--env -e --em --connection",
     ),
     "mix": Tool("ecto.drop ecto.reset", "ecto.migrate ecto.rollback ecto.create ecto.setup ecto.load run+priv/repo/seeds.exs", "-r --repo"),
@@ -94,13 +94,13 @@ TOOLS: dict[str, Tool] = {
     "sea": Tool("migrate+fresh migrate+reset", "migrate+up migrate+down"),
     "wp": Tool(
         "db+reset db+drop db+clean site+empty site+delete",
-        "db+import db+query search-replace db+optimize post+delete user+delete option+update plugin+install core+update",
+        "db+import search-replace db+optimize post+delete user+delete option+update plugin+install core+update",
         "--path --url",
     ),
     "drush": Tool(
         "sql-drop sql:drop sqld site-install site:install si",
-        "updb updatedb sql-query sql:query sqlq cim config:import",
-        "-r --root -l --uri",
+        "updb updatedb cim config:import",
+        "-r --root -l --uri --file --database --extra",
     ),
     "meteor": Tool("reset", "", ""),
     "dotnet-ef": Tool("database+drop", "database+update migrations+remove", "-p --project -s --startup-project --connection -c --context"),
@@ -176,6 +176,14 @@ FORWARD: dict[str, str] = {
 }
 
 
+# Verbs that hand SQL to the project's database: the statement says what they do.
+SERVES: dict[str, tuple[str, ...]] = {
+    "wp": ("db query",),
+    "drush": ("sql-query", "sql:query", "sqlq"),
+    "symfony-console": ("doctrine:query:sql", "dbal:run-sql"),
+}
+
+
 def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | None = None) -> Iterator[Effect]:
     """Effects of one tool's call; also for tools that are scripts of the project (manage.py, artisan)."""
     tool = TOOLS[name]
@@ -194,12 +202,29 @@ def apply_tool(call: Call, scene: Scene, name: str, argv: tuple[Field, ...] | No
     if kind is not None:
         forward = "1" if kind is EffectKind.DB_WRITE and _matches(FORWARD.get(name, ""), texts) else ""
         yield call.effect(kind, thing(name), engine="orm", tool=name, statement=f"{name} {line}"[:80], target_env=place, forward=forward)
+    for verb in SERVES.get(name, ()):
+        if line == verb or line.startswith(f"{verb} "):
+            yield from _served(call, scene, words, len(verb.split()), name, place)
     if name == "prisma" and texts[:2] == ["db", "execute"]:
         from .databases import Server, from_stdin, script
 
         server = Server("prisma", "", place)
         file = words.value("--file")
         yield from script(call, scene, file, server, "postgres") if file is not None else from_stdin(call, scene, server, "postgres")
+
+
+def _served(call: Call, scene: Scene, words: Split, start: int, name: str, place: str) -> Iterator[Effect]:
+    """The SQL that a framework's tool hands to the database of the project: a word, a file, or what comes in on stdin."""
+    from .databases import Server, from_stdin, script, text_word
+
+    server = Server("mysql", name, place)
+    file = words.value("--file")
+    for field in words.words[start : start + 1]:
+        yield from text_word(call, scene, field, server, "mysql")
+    if file is not None:
+        yield from script(call, scene, file, server, "mysql")
+    elif len(words.words) <= start and call.invocation.stdin.kind in ("text", "pipe", "file"):
+        yield from from_stdin(call, scene, server, "mysql")
 
 
 def _matches(verbs: str, texts: list[str]) -> bool:

@@ -6,6 +6,8 @@ that begin with such a file are followed here.
 
 from __future__ import annotations
 
+import re
+
 from ..model.effect import Effect, EffectKind
 from ..shell.invocation import Invocation
 from .call import Call, Scene, fold
@@ -13,6 +15,8 @@ from .call import Call, Scene, fold
 LONGEST = 65536
 FIFO = "fifo"  # the source of a named pipe that the same text made
 DEEPEST = 12  # stages of a pipeline that are computed
+ENOUGH = 200  # lines of `yes` that are computed
+_CUTTERS = frozenset(("head", "sed"))  # what may end a stream that has no end
 
 
 def stdout_of(index: int, scene: Scene, depth: int = 0) -> str | None:
@@ -22,7 +26,7 @@ def stdout_of(index: int, scene: Scene, depth: int = 0) -> str | None:
     invocation = scene.invocations[index]
     if invocation.output is not None:
         return invocation.output.text
-    if not scene.files:
+    if not scene.files and not any(_is_yes(one) for one in scene.invocations):
         return None
     words = [word.text for word in invocation.words]
     known = [word for word in words if word is not None]
@@ -33,14 +37,45 @@ def stdout_of(index: int, scene: Scene, depth: int = 0) -> str | None:
         return _cat(known[1:], invocation, scene, depth)
     from ..shell.decoders import FILTERS
 
-    text = stdin_text(invocation, scene, depth + 1)
+    endless = _endless(invocation, scene) if name in _CUTTERS else None
+    text = stdin_text(invocation, scene, depth + 1) if endless is None else endless
+    if endless is not None and name == "sed":
+        return _first_lines(known[1:], endless)
     change = FILTERS.get(name)
     if change is None or text is None or len(text) > LONGEST:
         return None
     try:
-        return change(known[1:], text)
+        made = change(known[1:], text)
     except (ValueError, IndexError, OverflowError):
         return None
+    return made if endless is None or (made is not None and made.count("\n") < ENOUGH) else None
+
+
+def _is_yes(invocation: Invocation) -> bool:
+    return bool(invocation.words) and (invocation.words[0].text or "").rpartition("/")[2] == "yes"
+
+
+def _endless(invocation: Invocation, scene: Scene) -> str | None:
+    """The first lines of what `yes WORDS` prints without end into this command, None when something else feeds it."""
+    producers = invocation.stdin.producers if invocation.stdin.kind == "pipe" else ()
+    fed = [scene.invocations[index] for index in producers if 0 <= index < len(scene.invocations)]
+    if len(fed) != 1 or not _is_yes(fed[0]):
+        return None
+    words = [word.text for word in fed[0].words[1:]]
+    line = " ".join(word or "" for word in words if word != "--") or "y"
+    return None if None in words else f"{line}\n" * ENOUGH
+
+
+def _first_lines(words: list[str], text: str) -> str | None:
+    """`sed 5q`, `sed -n '1p;1q'`: the lines after which sed stops; None for any other script."""
+    found = re.fullmatch(r"(?:(?:-n\s+)?(?:1p|p)\s*;\s*)?(\d+)q", " ".join(words))
+    return "".join(text.splitlines(keepends=True)[: int(found[1])]) if found else None
+
+
+def yes_line(invocation: Invocation, scene: Scene) -> str | None:
+    """One line of what `yes WORDS` prints without end, for a reader that does the same with each (`yes DIR | xargs rm`)."""
+    text = _endless(invocation, scene)
+    return text[: text.index("\n") + 1] if text else None
 
 
 def stdin_text(invocation: Invocation, scene: Scene, depth: int = 0) -> str | None:

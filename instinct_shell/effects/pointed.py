@@ -68,6 +68,11 @@ def pointed(variable: str, value: Field, call: Call, scene: Scene) -> Iterator[E
 
         yield from read_code(code, sure, scene, _CODE[variable], (), absolute(text, call.invocation))
     elif variable in _CONFIGURED and (code := written(text, call, scene)):
+        if variable in ("NPM_CONFIG_USERCONFIG", "npm_config_userconfig"):
+            from .task_texts import text_effects
+
+            yield from text_effects(code, sure, scene, "npmrc")
+            return
         for match in re.finditer(_CONFIGURED[variable], code):
             yield from scene.nested_shell(match[1].strip().strip("\"'"), sure, via=variable)
     elif variable == "ZDOTDIR" and written(f"{text}/.zshenv", call, scene):

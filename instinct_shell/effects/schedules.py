@@ -7,6 +7,7 @@ import re
 from ..model.effect import Certainty, Effect, EffectKind, Target, TargetKind
 from . import output, scripts
 from .call import Call, Program, Scene
+from .hijack import EDITED
 from .roles import file_effects, weakest
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ def crontab(call: Call, scene: Scene) -> Iterator[Effect]:
         return
     if call.has("-e", "--edit"):
         yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, name), action="edit", tool="crontab")
+        yield from entries(scene.files.get(EDITED) or "", call, scene)  # what an editor given by EDITOR has put there
         return
     yield call.effect(EffectKind.SYSTEM_SCHEDULE, Target(TargetKind.OBJECT, name), action="replace", tool="crontab")
     texts = output.stdin_pieces(call.invocation, scene)

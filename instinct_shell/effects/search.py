@@ -274,6 +274,7 @@ def xargs(call: Call, scene: Scene) -> Iterator[Effect]:
     words = call.operands or (literal("echo"),)
     mark = _mark(call)
     text = scene.files.get(output.absolute(file.text, call.invocation)) if file is not None else output.stdin_text(call.invocation, scene)
+    text = output.yes_line(call.invocation, scene) if text is None and file is None else text
     if text is not None and len(text) < 4000:
         names = _names(text, call, mark)
         if names or call.has("-r", "--no-run-if-empty"):

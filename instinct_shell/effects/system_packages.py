@@ -108,6 +108,13 @@ _ESSENTIAL = (
     r"(?:libc6|glibc|musl|coreutils|bash|dash|systemd(?:-sysv)?|init|apt|dpkg|rpm|dnf|yum|pacman|apk-tools|util-linux|login|passwd|sudo|openssh-server|"
     r"linux-image.*|kernel(?:-core)?|grub.*|python3(?:-minimal)?|perl-base|libssl\d*|openssl|network-manager|netplan\.io|base-files|filesystem|libpam.*|tar|gzip)"
 )
+# Options by which a package goes together with the data it keeps, and the packages whose data is what they are for.
+_WITH_DATA = {"snap": frozenset(("--purge",)), "flatpak": frozenset(("--delete-data",))}
+_KEEP_DATA = frozenset(
+    "lxd incus microk8s k8s k3s docker multipass nextcloud rocketchat-server gitea gitlab mattermost wekan vault consul etcd minio postgresql postgresql10 "
+    "mysql mysql-shell mariadb mongodb redis influxdb couchdb elasticsearch opensearch cassandra neo4j keepalived charmed-postgresql charmed-mysql "
+    "charmed-mongodb prometheus grafana home-assistant-snap jellyfin plexmediaserver syncthing bitwarden keepassxc thunderbird firefox chromium".split()
+)
 _OF_THE_SYSTEM = frozenset("apt dnf zypper apk pacman dpkg rpm emerge pkg opkg".split())
 
 
@@ -141,6 +148,10 @@ def system_manager(call: Call, scene: Scene) -> Iterator[Effect]:
     if flags & _FORCED or any(_is_essential(shown(field), name) for field in words.words[not by_flag :]):
         if flags & set(manager.removes.split()) or verb in manager.removes.split():
             yield call.effect(EffectKind.INFRA_DESTROY, thing("the packages that the system needs"), tool=call.name, verb=verb)
+    if verb in manager.removes.split() and flags & _WITH_DATA.get(name, frozenset()):
+        for field in words.words[1:]:
+            if name == "flatpak" or shown(field).partition("_")[0] in _KEEP_DATA:
+                yield call.effect(EffectKind.INFRA_DESTROY, thing(f"the data of {shown(field)}"), tool=call.name, verb=verb)
     if flags & set(manager.removes.split()) or verb in manager.removes.split():
         for field in words.words if by_flag else words.words[1:] or (literal(""),):
             yield call.effect(EffectKind.PACKAGE_INSTALL, thing(field), place, manager=call.name, name=shown(field), action="remove")

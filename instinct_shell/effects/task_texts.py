@@ -33,6 +33,11 @@ def text_effects(text: str, call: Call, scene: Scene, language: str) -> Iterator
     if language == "ant":
         yield from _ant(text, call, scene)
         return
+    if language == "npmrc":
+        from .hijack import loader_effects
+
+        for match in re.finditer(r"(?m)^\s*node-options\s*=\s*(.+)$", text):
+            yield from loader_effects("NODE_OPTIONS", literal(match[1].strip().strip("\"'")), call, scene)
     for match in re.finditer(COMMANDS[language], text):
         command = match[1].replace('\\"', '"') if language == "json-run" else match[1]
         if language != "json-run" or " " in command:

@@ -239,11 +239,17 @@ def aimed(component: str) -> bool:
     return count >= 2
 
 
+# Endings of files of every kind: a name that is protected by what stands before them is not meant by them.
+_ORDINARY_ENDINGS = frozenset("yml yaml json jsonc json5 toml csv xml ini cfg conf txt properties js ts py rb php sh md".split())
+
+
 def aims_at(component: str, name: str) -> bool:
     """Whether a component that matches this name was written for it: a mere ending must be no extension and half of the name (`*env`)."""
     runs = _name(component)[0]
     if len(runs) > 1 and not any(runs[:-1]):
         return not runs[-1].startswith(".") and 2 * len(runs[-1]) >= len(name)
+    if len(runs) > 2 and not runs[0] and runs[1].startswith(".") and "".join(runs).count(".") == 1 and name.rpartition(".")[2] in _ORDINARY_ENDINGS:
+        return False  # `*.y*ml`: an ending of many kinds of file, whatever stands before it
     return aimed(component)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 
 from ...model.effect import Effect, EffectKind, TargetKind
 from ...model.verdict import Decision
@@ -28,6 +29,13 @@ _WRITE_INSIDE = "write inside the workspace, such as `mkdir -p build`, or under 
 _LEAVE = "leave it where it is, and work on a copy inside the workspace"
 _ONE_FILE = "name the one file inside the workspace that needs it, and look first: `ls -la`"
 _DISKS = "write to a file inside the workspace, and see which disks there are: `lsblk`"
+# Where databases and their like keep their data: the folder, all of it, or one of its main parts.
+_DATA = (
+    r"(?:/var/lib/(?:postgresql|pgsql|mysql|mariadb|mongodb|mongo|redis|elasticsearch|opensearch|rabbitmq|influxdb2?|clickhouse|neo4j|couchdb|cassandra|"
+    r"scylla|etcd|consul|grafana|prometheus|meilisearch|minio|docker|gitea|registry)|/data/(?:db|configdb)|/var/opt/mssql|/opt/couchdb|"
+    r"/usr/share/elasticsearch|/bitnami/\w+|/qdrant/storage|/meili_data)"
+    r"(?:/(?:\d+(?:\.\d+)?|main|data|\*|\.\*))*(?:/(?:base|global|pg_wal|pg_xact|ibdata\d*|\w+\.ibd|\w+\.wt|dump\.rdb|appendonly\S*|nodes|indices|mnesia))?/?(?:\*)?"
+)
 _ROOTS = frozenset(("sudo", "doas", "su", "pkexec", "runuser"))
 
 
@@ -37,6 +45,12 @@ def judge_file(effect: Effect, earlier: tuple[Effect, ...], ground: Ground, jail
         return None
     if elsewhere(effect) and effect.kind not in LOSSES and not ground.in_workspace(effect.target.text):
         return None  # net.remote_exec or the container's own decision stands for it
+    if effect.has("container") and effect.has("remote") and effect.kind in LOSSES and (held := re.fullmatch(_DATA, effect.target.text)):
+        return (
+            Decision.DENY,
+            f"{_VERBS[effect.kind]} {shown(held[0])}, where the service in the container {shown(effect.get('remote'))} keeps its data",
+            "look first, and let a person make a back-up: `ls -la`",
+        )
     if effect.has("container") and effect.has("remote") and effect.kind in LOSSES and effect.target.text.strip("/*").count("/"):
         return (
             max(ground.profile.remote_exec_local, Decision.ASK),
