@@ -71,7 +71,7 @@ def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] 
     try:
         tree = _tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, SyntaxError) and not _acts().search(text):
+        if isinstance(error, SyntaxError) and "\0" not in text and not _acts().search(text):
             return (call.effect(EffectKind.CODE_INLINE, language="python"),)  # whatever is wrong with it, it names nothing that acts
         reason = f"the code cannot be read: {type(error).__name__.lower()}"
         return (call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.POSSIBLE, language="python", reason=reason, source="text"),)
