@@ -38,6 +38,8 @@ def _tree(text: str) -> ast.Module:
     """The syntax tree, of Python 2 as well; raises what ast raises. Warnings about the text are none of ours."""
     import warnings
 
+    if "\0" in text:
+        raise ValueError("a NUL in the text")  # as ast says it before 3.11.4; later ones call it an error of syntax
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -71,7 +73,7 @@ def python_effects(text: str, call: Call, scene: Scene, argv: tuple[Field, ...] 
     try:
         tree = _tree(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        if isinstance(error, SyntaxError) and "\0" not in text and not _acts().search(text):
+        if isinstance(error, SyntaxError) and not _acts().search(text):
             return (call.effect(EffectKind.CODE_INLINE, language="python"),)  # whatever is wrong with it, it names nothing that acts
         reason = f"the code cannot be read: {type(error).__name__.lower()}"
         return (call.effect(EffectKind.CODE_OPAQUE, certainty=Certainty.POSSIBLE, language="python", reason=reason, source="text"),)

@@ -17,6 +17,7 @@ TWINS = [
         "printf '%s\\0' a ~ | while IFS= read -r -d '' f; do rm -rf \"$f\"; done",
         "deny",
     ),
+    ("printf 'print(1)' | python3", "printf 'import sys\\0print(1)' | python3", "ask"),
     # what git is told, and what it takes in
     ("git -c clean.requireForce=true clean -dx", "git -c clean.requireForce=false clean -dx", "deny"),
     ("git config remote.origin.push HEAD:refs/heads/x && git push", "git config remote.origin.push '+refs/heads/*:refs/heads/*' && git push", "deny"),
