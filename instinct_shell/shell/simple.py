@@ -141,42 +141,58 @@ def invoke(
 ) -> State | None:
     """Runs a command whose words are expanded: a function of this text, a builtin that changes the shell, or a program."""
     name = fields[0].text
-    state = ev.state
-    held = _set_temporarily(ev, temporary) if temporary and name not in _DECLARING else None  # their words are expanded before it counts
+    if not temporary or name in _DECLARING:
+        return _invoke(ev, fields, temporary, declared, fds, streams, span)
+    held = _set_temporarily(ev, temporary)  # their words are expanded before it counts
+    failed: State | None = None
     try:
-        if name is not None and name in state.functions:
-            bodies, sure = state.functions[name]
-            given = tuple(variable for variable, _ in temporary)
-            if sure and len(bodies) == 1:
-                return frames.call(ev, name, bodies[0], fields, fds, streams, span, given)
-            before, after = state.copy(), None if sure else state
-            for body in bodies:
-                ev.state = before.copy()
-                ev.uncertain(partial(frames.call, ev, name, body, fields, fds, streams, span, given), "branch")
-                after = ev.state if after is None else merge(after, ev.state)
-            ev.state = after or before
-            if sure:
-                return None
-        words = builtins.unwrapped(fields)
-        inner = words[0].text if words else None
-        handler = builtins.TABLE.get(inner) if inner is not None else None
-        if handler is None:
-            index = record(ev, fields, temporary, fds, streams, span)
-            finish(ev, index, words)
-            if inner == "kill":
-                traps.signal(ev)
-            if "errexit" in state.options:
-                traps.may_end(ev)
-            return None
-        call = Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span)
-        return handler(ev, call)
+        failed = _invoke(ev, fields, temporary, declared, fds, streams, span)
+        return failed
     finally:
-        if held is not None:
+        for after in (ev.state, *((failed,) if failed is not None and failed is not ev.state else ())):
             for variable, hidden in held:
-                ev.state.restore(variable, hidden)
-            if "posix" in ev.state.options and name in _SPECIAL:  # there the assignment stays
+                after.restore(variable, hidden)
+            if "posix" in after.options and name in _SPECIAL:  # there the assignment stays
                 for variable, field in temporary:
-                    ev.state.assign(variable, values.from_field(field))
+                    after.assign(variable, values.from_field(field))
+
+
+def _invoke(
+    ev: Evaluator,
+    fields: tuple[Field, ...],
+    temporary: tuple[tuple[str, Field], ...],
+    declared: tuple[Assignment, ...],
+    fds: dict[int, Channel],
+    streams: tuple[Stream, ...],
+    span: Span,
+) -> State | None:
+    name = fields[0].text
+    state = ev.state
+    if name is not None and name in state.functions:
+        bodies, sure = state.functions[name]
+        given = tuple(variable for variable, _ in temporary)
+        if sure and len(bodies) == 1:
+            return frames.call(ev, name, bodies[0], fields, fds, streams, span, given)
+        before, after = state.copy(), None if sure else state
+        for body in bodies:
+            ev.state = before.copy()
+            ev.uncertain(partial(frames.call, ev, name, body, fields, fds, streams, span, given), "branch")
+            after = ev.state if after is None else merge(after, ev.state)
+        ev.state = after or before
+        if sure:
+            return None
+    words = builtins.unwrapped(fields)
+    inner = words[0].text if words else None
+    handler = builtins.TABLE.get(inner) if inner is not None else None
+    if handler is None:
+        index = record(ev, fields, temporary, fds, streams, span)
+        finish(ev, index, words)
+        if inner == "kill":
+            traps.signal(ev)
+        if "errexit" in state.options:
+            traps.may_end(ev)
+        return None
+    return handler(ev, Call(inner or "", words[1:], fields, declared, fds, streams, temporary, span))
 
 
 def _set_temporarily(ev: Evaluator, temporary: tuple[tuple[str, Field], ...]) -> list[tuple[str, Hidden]]:
