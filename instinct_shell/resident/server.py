@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .worker import Program
 
-POOL = max(2, min(6, (os.cpu_count() or 1) + 1))
+POOL = max(2, min(6, os.cpu_count() or 1))
 CALLS = 500  # that one worker answers before a fresh one takes its place
 IDLE_S = 30 * 60.0
 BACKLOG = 128
